@@ -165,6 +165,7 @@ mod tests {
         Schedule {
             name: "News".into(),
             prompt: "What is new?".into(),
+            stream_id: None,
             model: None,
             tools: Vec::new(),
             days: days.to_vec(),

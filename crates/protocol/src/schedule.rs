@@ -1,6 +1,6 @@
 //! Schedules: prompts that are sent at planned times, without anybody at the page.
 //!
-//! A schedule is a timer that sends a message as its user would. What happens then is a conversation like any other one.
+//! A schedule is a timer that sends a message as its user would, or makes a report of a research stream.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,7 @@ pub struct Schedule {
     #[schemars(default)]
     pub name: String,
     /// The message that is sent; empty if a report is made.
+    #[schemars(default)]
     pub prompt: String,
     /// The research stream of which a report is made at the planned times, in place of a message.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,7 +178,7 @@ pub struct RunSchedule {
     pub schedule_id: ScheduleId,
 }
 
-/// What a schedule has begun.
+/// The answer or the report that a schedule has begun.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScheduleStarted {

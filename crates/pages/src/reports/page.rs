@@ -16,7 +16,7 @@ use crate::{
     literature::{OPEN_ARTICLE, OPEN_STREAM, READ_ARTICLE, SAVE_ARTICLE, WRITE_NOTE},
 };
 use parlor_protocol::{
-    ApiError, JobId, RawJson, UserId,
+    ApiError, ErrorCode, JobId, RawJson, UserId,
     report::{
         self, OpenReport, REPORT_ARTICLE_SUBTAB, REPORTS_PAGE, ReportLocation, ReportTab, ReportsFields,
         ReportsPageData,
@@ -26,10 +26,10 @@ use parlor_storage::{StorageError, not_found};
 use parlor_tools::{AnyTool, Tool, any_tool};
 
 /// The maximum number of reports in the context.
-const MAX_LISTED_REPORTS: usize = 30;
+const MAX_CONTEXT_REPORTS: usize = 30;
 
 /// The maximum number of a report's articles in the context. The tool that reads a report has more.
-const MAX_LISTED_ARTICLES: usize = 40;
+const MAX_CONTEXT_ARTICLES: usize = 40;
 
 pub(crate) const OPEN_REPORT: Opening = Opening {
     data: r#"{"page": "reports", "report_id": "its id"}"#,
@@ -138,7 +138,7 @@ impl Page for Reports {
                 report: Some(report),
             }) => {
                 let compared = self.compare(user_id, stored.job.id, &report).await?;
-                let about = report_text(&stored.job, &report, compared.as_ref(), "", MAX_LISTED_ARTICLES);
+                let about = report_text(&stored.job, &report, compared.as_ref(), "", MAX_CONTEXT_ARTICLES);
                 say("This report is open", &about);
                 let pmid = open.fields.article_id.as_deref();
                 if let Some(article) = pmid.and_then(|pmid| report.article(pmid)) {
@@ -192,9 +192,9 @@ impl Page for Reports {
         let location = ReportLocation::parse(url).ok_or_else(not_found)?;
         let (mut report, mut article) = (None, None);
         if let ReportLocation::Report(open) = location {
-            report = Some(Ok(self.view(user_id, open.report_id).await?));
+            report = Some(found(self.view(user_id, open.report_id).await)?);
             if let Some(pmid) = &open.article {
-                article = Some(Ok(self.article(user_id, open.report_id, pmid).await?));
+                article = Some(found(self.article(user_id, open.report_id, pmid).await)?);
             }
         }
         let data = ReportsPageData {
@@ -207,17 +207,27 @@ impl Page for Reports {
     }
 }
 
+/// Passes on that something is not there; the page shows other errors in its place.
+fn found<T>(loaded: Result<T, ApiError>) -> Result<Result<T, ApiError>, ApiError> {
+    match loaded {
+        Err(error) if error.code == ErrorCode::NotFound => Err(error),
+        loaded => Ok(loaded),
+    }
+}
+
 impl Reports {
     async fn list_text(&self, user_id: UserId) -> Result<String, StorageError> {
         let list = self.list(user_id).await?;
         let mut lines: Vec<String> = list
             .reports
             .iter()
-            .take(MAX_LISTED_REPORTS)
+            .take(MAX_CONTEXT_REPORTS)
             .map(job_line)
             .collect();
-        if lines.is_empty() {
-            lines.push("(They have none.)".into());
+        match list.reports.len().saturating_sub(MAX_CONTEXT_REPORTS) {
+            0 if lines.is_empty() => lines.push("(They have none.)".into()),
+            0 => {}
+            more => lines.push(format!("({more} more are not listed here.)")),
         }
         Ok(lines.join("\n"))
     }

@@ -82,8 +82,8 @@ plain! {
         kind, title, created_at, snippet; conversation_id, message_id, file_id, file_name, pmid
     };
     Snippet { text, marks };
-    Schedule { prompt, days, time, time_zone; stream_id, model, ends_on, run_limit, month_limit } with
-        name, tools, only_new, is_paused;
+    Schedule { days, time, time_zone; stream_id, model, ends_on, run_limit, month_limit } with
+        name, prompt, tools, only_new, is_paused;
     ListedSchedule { id, schedule, month_cost; next_at, last, notice };
     ScheduledRun { planned_at, started_at; conversation_id, report_id, status };
     ScheduleList { schedules, limit };

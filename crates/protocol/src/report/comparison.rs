@@ -33,25 +33,21 @@ pub struct Gone {
 impl Comparison {
     /// Compares two reports.
     pub fn between(earlier: &Report, later: &Report) -> Self {
-        let find = |report: &'_ Report, pmid: &str| -> Option<ReportArticle> {
-            let mut relevant = report.relevant();
-            relevant.find(|article| article.article.pmid == pmid).cloned()
-        };
         let mut comparison = Self::default();
         for article in later.relevant() {
             let pmid = &article.article.pmid;
-            match find(earlier, pmid) {
+            match relevant(earlier, pmid) {
                 None => comparison.new.push(pmid.clone()),
                 Some(before) if before.category != article.category => comparison.moved.push(Moved {
                     pmid: pmid.clone(),
-                    from: before.category,
+                    from: before.category.clone(),
                 }),
                 Some(_) => {}
             }
         }
         let gone = earlier
             .relevant()
-            .filter(|article| find(later, &article.article.pmid).is_none());
+            .filter(|article| relevant(later, &article.article.pmid).is_none());
         comparison.gone = gone
             .map(|article| Gone {
                 pmid: article.article.pmid.clone(),
@@ -74,6 +70,10 @@ impl Comparison {
     pub fn moved(&self, pmid: &str) -> Option<&Moved> {
         self.moved.iter().find(|moved| moved.pmid == pmid)
     }
+}
+
+fn relevant<'a>(report: &'a Report, pmid: &str) -> Option<&'a ReportArticle> {
+    report.article(pmid).filter(|article| article.is_relevant())
 }
 
 #[cfg(test)]

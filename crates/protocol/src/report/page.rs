@@ -1,5 +1,7 @@
 //! The page *Reports*: its addresses, its context and its data.
 
+use std::cmp::Reverse;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +55,7 @@ pub enum ReportLocation {
     Report(OpenReport),
 }
 
-/// What is open of a report.
+/// A place of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenReport {
     pub report_id: JobId,
@@ -212,8 +214,7 @@ impl ReportList {
             JobUpdate::Changed(job) if job.kind == super::REPORT => {
                 self.reports.retain(|known| known.id != job.id);
                 self.reports.push(job.clone());
-                self.reports
-                    .sort_by(|a, b| (b.created_at, b.id).cmp(&(a.created_at, a.id)));
+                self.reports.sort_by_key(|job| Reverse((job.created_at, job.id)));
             }
             JobUpdate::Changed(_) => {}
             JobUpdate::Deleted(id) => self.reports.retain(|known| known.id != *id),

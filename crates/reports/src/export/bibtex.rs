@@ -29,7 +29,7 @@ fn push_entry(article: &ReportArticle, out: &mut String) {
         ("author", authors),
         ("journal", escape(&about.journal)),
         ("year", year(&about.published).unwrap_or_default().to_owned()),
-        ("doi", escape(about.doi.as_deref().unwrap_or_default())),
+        ("doi", verbatim(about.doi.as_deref().unwrap_or_default())),
         ("pmid", escape(&about.pmid)),
         ("url", url),
         (
@@ -54,6 +54,12 @@ fn push_entry(article: &ReportArticle, out: &mut String) {
 pub(super) fn abstract_text(article: &ReportArticle) -> String {
     let paragraphs = article.text.get(1..).unwrap_or_default();
     document::one_line(&paragraphs.join(" "))
+}
+
+/// Returns a DOI for a field that is not typeset: what would end the field is left out.
+fn verbatim(doi: &str) -> String {
+    let is_safe = |char: &char| !char.is_whitespace() && !matches!(char, '{' | '}' | '%' | '\\' | '"');
+    doi.chars().filter(is_safe).collect()
 }
 
 fn escape(text: &str) -> String {

@@ -5,7 +5,8 @@ use parlor_protocol::report::Report;
 
 pub(super) fn write(report: &Report) -> String {
     let fields = report.fields();
-    let mut out = String::new();
+    // Excel reads UTF-8 only after a byte order mark.
+    let mut out = String::from("\u{feff}");
     let columns = [
         "PMID",
         "Title",
@@ -65,7 +66,8 @@ fn push_row(cells: &[String], out: &mut String) {
 fn push_cell(text: &str, out: &mut String) {
     // Spreadsheets run what begins like this as a formula. A signed number is none.
     let is_number = text.parse::<f64>().is_ok();
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number;
+    let is_formula =
+        text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) && !is_number;
     let text = if is_formula {
         format!("'{text}")
     } else {

@@ -77,12 +77,21 @@ fn link(article: &ReportArticle) -> String {
 /// Returns a text as Markdown that shows it as it is, in one line.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
+    // A list would begin with these.
+    let digits = text
+        .trim_start()
+        .trim_start_matches(|char: char| char.is_ascii_digit());
+    if text.trim_start().starts_with(['-', '+']) {
+        escaped.push('\\');
+    }
+    let number_ends = (digits.len() < text.trim_start().len() && digits.starts_with(['.', ')']))
+        .then(|| text.trim_start().len() - digits.len());
     for word in text.split_whitespace() {
-        if !escaped.is_empty() {
+        if !escaped.is_empty() && escaped != "\\" {
             escaped.push(' ');
         }
         for char in word.chars() {
-            if "\\`*_{}[]<>#|~$&!".contains(char) {
+            if number_ends == Some(escaped.len()) || "\\`*_{}[]<>#|~$&!".contains(char) {
                 escaped.push('\\');
             }
             escaped.push(char);

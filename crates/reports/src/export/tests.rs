@@ -102,7 +102,7 @@ fn html_has_no_markup_of_others() {
 
 #[test]
 fn csv_has_all_articles_and_runs_no_formula() {
-    let expected = "PMID,Title,Authors,Journal,Published,DOI,Retracted,Relevance,Reason,Category,Problem,Amount,Amount (passage)\r\n\
+    let expected = "\u{feff}PMID,Title,Authors,Journal,Published,DOI,Retracted,Relevance,Reason,Category,Problem,Amount,Amount (passage)\r\n\
         101,Salt & <b>tides</b> 50%,\"Roe JM; Sea Group\",J,2024 Mar 5,10.1/a_b,yes,relevant,It is.,Night,,'=5,by 5 grams\r\n\
         102,Ships,\"Roe JM; Sea Group\",J,2024 Mar 5,10.1/a_b,no,unknown,,,PubMed has no abstract of it.,,\r\n\
         103,Moon,\"Roe JM; Sea Group\",J,2024 Mar 5,10.1/a_b,no,relevant,It is.,,,,\r\n";
@@ -112,10 +112,10 @@ fn csv_has_all_articles_and_runs_no_formula() {
 #[test]
 fn bibtex_has_relevant_articles() {
     let expected = "@article{pmid101,\n  title = {{Salt \\& <b>tides</b> 50\\%}},\n  author = {Roe, J. M. and {Sea Group}},\n  \
-        journal = {J},\n  year = {2024},\n  doi = {10.1/a\\_b},\n  pmid = {101},\n  url = {https://pubmed.ncbi.nlm.nih.gov/101/},\n  \
+        journal = {J},\n  year = {2024},\n  doi = {10.1/a_b},\n  pmid = {101},\n  url = {https://pubmed.ncbi.nlm.nih.gov/101/},\n  \
         keywords = {Night},\n  abstract = {Salt rises at night.},\n  note = {Retracted}\n}\n\n\
         @article{pmid103,\n  title = {{Moon}},\n  author = {Roe, J. M. and {Sea Group}},\n  \
-        journal = {J},\n  year = {2024},\n  doi = {10.1/a\\_b},\n  pmid = {103},\n  url = {https://pubmed.ncbi.nlm.nih.gov/103/},\n  \
+        journal = {J},\n  year = {2024},\n  doi = {10.1/a_b},\n  pmid = {103},\n  url = {https://pubmed.ncbi.nlm.nih.gov/103/},\n  \
         abstract = {Salt rises at night.}\n}\n\n";
     assert_eq!(content(ExportFormat::Bibtex), expected);
 }

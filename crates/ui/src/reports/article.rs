@@ -21,6 +21,7 @@ use crate::{
 use parlor_protocol::{
     ErrorCode, JobId, Passage,
     literature::LiteratureLocation,
+    passage::find_passage,
     report::{Cell, OpenReport, Relevance, ReportArticle},
 };
 
@@ -70,10 +71,25 @@ fn full_article(state: ReportsState, id: JobId, article: &ReportArticle) -> AnyV
         .map(|cell| cell_view(id, &about.pmid, cell))
         .collect();
     let quote = Memo::new(move |_| state.open().map(|open| open.quote).unwrap_or_default());
-    let paragraphs = article.text.get(1..).unwrap_or_default().to_vec();
-    let text = match paragraphs.is_empty() {
-        true => view! { <p class="article-missing">{texts::NO_ABSTRACT}</p> }.erase(),
-        false => marked_text(quote, paragraphs, ("", Vec::new())),
+    let (whole, abstract_text) = (
+        article.text.clone(),
+        article.text.get(1..).unwrap_or_default().to_vec(),
+    );
+    let missing = abstract_text
+        .is_empty()
+        .then(|| view! { <p class="article-missing">{texts::NO_ABSTRACT}</p> });
+    // A passage may be in the title, which is then shown with the text.
+    let is_in_title = Memo::new({
+        let (whole, abstract_text) = (whole.clone(), abstract_text.clone());
+        move |_| {
+            quote.with(|quote| {
+                find_passage(&abstract_text, quote).is_empty() && !find_passage(&whole, quote).is_empty()
+            })
+        }
+    });
+    let text = move || {
+        let paragraphs = if is_in_title.get() { &whole } else { &abstract_text };
+        marked_text(quote, paragraphs.clone(), ("", Vec::new()))
     };
     let literature = LiteratureLocation {
         article: Some(about.pmid.clone()),
@@ -96,13 +112,14 @@ fn full_article(state: ReportsState, id: JobId, article: &ReportArticle) -> AnyV
             </dl>
             {problem}
             <h3>{texts::ABSTRACT}</h3>
+            {missing}
             {text}
         </article>
     }
     .erase()
 }
 
-/// What was read out of the article for a field, with the passage, which the link marks below.
+/// The answer of the article for a field, with the passage, which the link marks below.
 fn cell_view(id: JobId, pmid: &str, cell: &Cell) -> AnyView {
     let value = match cell.value.as_str() {
         "" => view! { <span class="article-missing">{texts::NO_ANSWER}</span> }.erase(),

@@ -259,15 +259,14 @@ fn matching(view: &ReportView, report: &Report, grid: GridState) -> Vec<usize> {
         let of = |row: usize| report.articles.get(row).map(|article| value(article, column));
         // The search has the newest first.
         if column == Column::Published {
-            rows.reverse();
+            if !is_last_first {
+                rows.reverse();
+            }
         } else {
             rows.sort_by(|a, b| match (of(*a), of(*b)) {
-                (Some(a), Some(b)) => compare(&a, &b),
+                (Some(a), Some(b)) => compare(&a, &b, is_last_first),
                 _ => Ordering::Equal,
             });
-        }
-        if is_last_first {
-            rows.reverse();
         }
     }
     rows
@@ -286,20 +285,21 @@ fn value(article: &ReportArticle, column: Column) -> String {
     }
 }
 
-/// Compares two values: numbers as numbers, all else as text; empty ones are last.
-fn compare(a: &str, b: &str) -> Ordering {
+/// Compares two values: numbers as numbers, all else as text; empty ones are last in either direction.
+fn compare(a: &str, b: &str, is_last_first: bool) -> Ordering {
     match (a.is_empty(), b.is_empty()) {
         (true, true) => return Ordering::Equal,
         (true, false) => return Ordering::Greater,
         (false, true) => return Ordering::Less,
         (false, false) => {}
     }
-    match (a.parse::<f64>(), b.parse::<f64>()) {
+    let order = match (a.parse::<f64>(), b.parse::<f64>()) {
         (Ok(a), Ok(b)) => a.total_cmp(&b),
         (Ok(_), Err(_)) => Ordering::Less,
         (Err(_), Ok(_)) => Ordering::Greater,
         (Err(_), Err(_)) => a.to_lowercase().cmp(&b.to_lowercase()),
-    }
+    };
+    if is_last_first { order.reverse() } else { order }
 }
 
 /// Returns all text of an article that the filter looks in.
@@ -328,7 +328,9 @@ mod tests {
     #[test]
     fn orders_numbers_as_numbers_and_empty_values_last() {
         let mut values = ["b", "10", "", "9", "A", "-1"];
-        values.sort_by(|a, b| compare(a, b));
+        values.sort_by(|a, b| compare(a, b, false));
         assert_eq!(values, ["-1", "9", "10", "A", "b", ""]);
+        values.sort_by(|a, b| compare(a, b, true));
+        assert_eq!(values, ["b", "A", "10", "9", "-1", ""]);
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     state::remote::Remote,
 };
 use parlor_protocol::{
-    ResearchStreamId,
+    JobId, ResearchStreamId,
     literature::{EditStreamLocation, ResearchStream},
     report::ReportLocation,
 };
@@ -77,10 +77,14 @@ fn no_streams() -> AnyView {
 
 fn form(state: ReportsState, streams: Vec<ResearchStream>, wanted: Option<ResearchStreamId>) -> AnyView {
     let known = wanted.filter(|id| streams.iter().any(|stream| stream.id == *id));
+    let missing = (wanted.is_some() && known.is_none())
+        .then(|| view! { <p class="settings-note" role="status">{texts::STREAM_GONE}</p> });
     let stream = RwSignal::new(known.or(streams.first().map(|stream| stream.id)));
     let model = RwSignal::new(None::<String>);
     let limit = RwSignal::new(String::new());
     let is_sending = RwSignal::new(false);
+    // One id for the form: a request whose answer was lost starts nothing twice.
+    let id = JobId::new();
     let options = streams.into_iter().map(|offered| {
         let id = offered.id;
         let is_chosen = move || stream.get() == Some(id);
@@ -97,7 +101,7 @@ fn form(state: ReportsState, streams: Vec<ResearchStream>, wanted: Option<Resear
             return state.toasts.show(texts::NO_AMOUNT);
         };
         is_sending.set(true);
-        state.make(stream, model.get_untracked(), limit, move || {
+        state.make((id, stream), model.get_untracked(), limit, move || {
             // The page may be left by now.
             is_sending.try_set(false);
         });
@@ -119,6 +123,7 @@ fn form(state: ReportsState, streams: Vec<ResearchStream>, wanted: Option<Resear
     let chosen_model = Memo::new(move |_| model.get());
     view! {
         <p class="streams-lead">{texts::NEW_HELP}</p>
+        {missing}
         <p class="settings-note without-script">{texts::NEEDS_SCRIPTS}</p>
         <form class="stream-form needs-script" on:submit=submit>
             <div class="stream-field">

@@ -195,7 +195,11 @@ fn running(state: ReportsState, id: JobId) -> AnyView {
             <p role="status">{texts::BEING_MADE}</p>
             <progress aria-label=texts::PROGRESS value=done max=total></progress>
             <p class="entry-meta">{said}</p>
-            <button type="button" class="button needs-script" on:click=move |_| state.stop(id)>{texts::STOP}</button>
+            <button type="button" class="button needs-script" on:click=move |_| {
+                state.stop(id);
+                // The button is removed.
+                browser::focus_selector("#reports");
+            }>{texts::STOP}</button>
         </section>
     }
     .erase()
@@ -224,7 +228,11 @@ fn paused(state: ReportsState, id: JobId) -> AnyView {
             .then(|| amount_field(("report-new-limit", texts::NEW_LIMIT, ""), limit))
     };
     let go_on = move |_| match read_amount(&limit.get_untracked()) {
-        Ok(limit) => state.go_on(id, limit),
+        Ok(limit) => {
+            state.go_on(id, limit);
+            // The button is removed.
+            browser::focus_selector("#reports");
+        }
         Err(()) => state.toasts.show(texts::NO_AMOUNT),
     };
     let kept = move || {
@@ -234,10 +242,12 @@ fn paused(state: ReportsState, id: JobId) -> AnyView {
         })
     };
     view! {
-        <section class="literature-empty stream-form" role="status">
-            <h2>{title}</h2>
-            {reason}
-            <p class="entry-meta">{kept}</p>
+        <section class="literature-empty stream-form">
+            <div role="status">
+                <h2>{title}</h2>
+                {reason}
+                <p class="entry-meta">{kept}</p>
+            </div>
             {field}
             <button type="button" class="button button-primary needs-script" on:click=go_on>{texts::CONTINUE}</button>
         </section>

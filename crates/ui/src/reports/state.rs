@@ -20,7 +20,7 @@ use crate::{
     },
 };
 use parlor_protocol::{
-    ApiError, Dollars, JobId, Position, ResearchStreamId, RunStatus,
+    ApiError, Dollars, ErrorCode, JobId, Position, ResearchStreamId, RunStatus,
     job::{Job, JobUpdate},
     json,
     report::{
@@ -39,8 +39,13 @@ impl Replicated for ReportList {
     }
 }
 
+/// The request of a report, and whether it is complete.
+type ReportRequest = (JobId, bool);
+
 /// The request of an article.
 type ArticleRequest = (JobId, String);
+
+type Requested = (Option<ReportRequest>, Option<ArticleRequest>);
 
 /// The page's state, for as long as it is shown.
 #[derive(Clone, Copy)]
@@ -56,8 +61,8 @@ pub struct ReportsState {
     pub report: RwSignal<Remote<ReportView>>,
     /// The open article, with its text.
     pub article: RwSignal<Remote<ReportArticle>>,
-    /// The requests that [`report`](Self::report), with its status, and [`article`](Self::article) belong to.
-    requested: StoredValue<(Option<(JobId, bool)>, Option<ArticleRequest>)>,
+    /// The requests that [`report`](Self::report) and [`article`](Self::article) belong to.
+    requested: StoredValue<Requested>,
 }
 
 impl ReportsState {
@@ -132,6 +137,13 @@ impl ReportsState {
         let Ok(update) = json::parse::<JobUpdate>(change.as_str().as_bytes()) else {
             return self.load();
         };
+        // Perhaps in another tab.
+        if let JobUpdate::Deleted(id) = update
+            && untrack(|| self.report_id()) == Some(id)
+        {
+            let gone = ApiError::new(ErrorCode::NotFound, texts::NOT_FOUND);
+            self.report.set(Remote::Failed(gone));
+        }
         self.list.update(|list| {
             list.apply(&(position, update));
         });
@@ -152,7 +164,7 @@ impl ReportsState {
         });
     }
 
-    fn load_report(self, wanted: Option<(JobId, bool)>) {
+    fn load_report(self, wanted: Option<ReportRequest>) {
         let before = self.requested.get_value().0;
         self.requested.update_value(|requested| requested.0 = wanted);
         let Some((id, _)) = wanted else {
@@ -164,11 +176,19 @@ impl ReportsState {
         }
         spawn_local(async move {
             let report = self.connection.call(rpc::report(id)).await;
-            if self
+            // Its status may have been unknown when it was requested.
+            let has_result = report.as_ref().is_ok_and(|view| view.report.is_some());
+            let requested = self
                 .requested
                 .try_get_value()
-                .is_some_and(|(requested, _)| requested == wanted)
-            {
+                .and_then(|(requested, _)| requested);
+            let is_wanted =
+                requested == wanted || has_result && requested.is_some_and(|(other, _)| other == id);
+            if is_wanted && requested.is_some() {
+                if has_result {
+                    self.requested
+                        .update_value(|requested| requested.0 = Some((id, true)));
+                }
                 self.report.set(report.into());
             }
         });
@@ -207,7 +227,7 @@ impl ReportsState {
         self.open().map(|open| open.report_id)
     }
 
-    /// What is open of a report. Tracked.
+    /// The open place of a report. Tracked.
     pub fn open(self) -> Option<OpenReport> {
         self.location.with(|location| match location {
             Some(ReportLocation::Report(open)) => Some(open.clone()),
@@ -228,15 +248,14 @@ impl ReportsState {
         })
     }
 
-    /// Starts a report of a stream, opens it, and tells whether that has worked.
+    /// Starts a report of a stream, and opens it. A repeated request with its id starts nothing more.
     pub fn make(
         self,
-        stream: ResearchStreamId,
+        (id, stream): (JobId, ResearchStreamId),
         model: Option<String>,
         cost_limit: Option<Dollars>,
         done: impl FnOnce() + 'static,
     ) {
-        let id = JobId::new();
         spawn_local(async move {
             let started = self
                 .connection

@@ -57,6 +57,7 @@ pub(super) const BACK: &str = "All reports";
 pub(super) const NEW_HELP: &str = "The model judges each article that the stream finds, reads your questions out of the relevant ones, and summarises them. Each sentence has the passage that it rests on. What the last report has read with the same model and questions is not read again.";
 pub(super) const NEEDS_SCRIPTS: &str = "Reports are started with scripts only.";
 pub(super) const STREAM: &str = "Stream";
+pub(super) const STREAM_GONE: &str = "The stream of this link was deleted. Choose another one.";
 pub(super) const MODEL: &str = "Model";
 pub(super) const DEFAULT_MODEL: &str = "The default model";
 pub(super) const LIMIT: &str = "Limit, in US dollars";

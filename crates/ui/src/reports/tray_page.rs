@@ -4,7 +4,10 @@ use leptos::prelude::*;
 
 use super::{state::ReportsState, texts};
 use crate::state::{remote::Remote, tray::TrayPage};
-use parlor_protocol::{PageContext, report::REPORTS_PAGE};
+use parlor_protocol::{
+    PageContext,
+    report::{OpenReport, REPORTS_PAGE},
+};
 
 /// Returns the tray chat's view of this page.
 pub fn tray_page(state: ReportsState) -> TrayPage {
@@ -22,8 +25,8 @@ impl ReportsState {
     /// The context of a message. What does not exist is not open: a mistyped URL must not prevent a message.
     fn context(self) -> PageContext {
         let open = untrack(|| self.open());
-        let is_there = matches!(&*self.report.read_untracked(), Remote::Ready(_));
-        let Some(mut open) = open.filter(|_| is_there) else {
+        let is_there = |open: &OpenReport| matches!(&*self.report.read_untracked(), Remote::Ready(view) if view.job.id == open.report_id);
+        let Some(mut open) = open.filter(is_there) else {
             return PageContext::for_page(REPORTS_PAGE.name);
         };
         if !matches!(&*self.article.read_untracked(), Remote::Ready(_)) {

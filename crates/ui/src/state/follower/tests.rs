@@ -10,7 +10,9 @@ use crate::{
         tray::Tray,
     },
 };
-use parlor_protocol::{EventBody, Placeholder, RawJson, RunEvent, Timestamp, UserEvent, literature};
+use parlor_protocol::{
+    EventBody, Placeholder, ProjectList, RawJson, RunEvent, Timestamp, UserEvent, literature,
+};
 
 fn list_at(position: u64) -> ConversationList {
     ConversationList {
@@ -31,6 +33,8 @@ fn with_follower(list: ConversationList, transcript: Option<Transcript>, test: i
             models: Ok(Default::default()),
             shares: Ok(Vec::new()),
             listed_pages: Ok(Vec::new()),
+            projects: Ok(ProjectList::default()),
+            project_chats: None,
             opened: None,
             personal: None,
             person: None,

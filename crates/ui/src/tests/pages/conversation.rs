@@ -5,8 +5,8 @@ use crate::state::{route::Route, snapshot::PageSnapshot};
 use parlor_protocol::{
     ActionHandler, AssistantMessage, Attachment, AttachmentId, CitedSource, ConversationId, ConversationList,
     Fraction, Interaction, ListedConversation, Message, MessageBody, MessageId, Node, Part, PayloadRef,
-    Position, ProjectList, RawJson, RunStatus, Share, ShareId, SuggestedAction, SuggestedValue, ToolCall,
-    ToolProgress, ToolStatus, Transcript, suggestion::ActionStyle,
+    Position, RawJson, RunStatus, Share, ShareId, SuggestedAction, SuggestedValue, ToolCall, ToolProgress,
+    ToolStatus, Transcript, suggestion::ActionStyle,
 };
 
 fn payload(text: &str) -> PayloadRef {
