@@ -100,6 +100,21 @@ impl Runs {
     }
 }
 
+impl Runs {
+    /// Returns the reason why a user may not call a model now, if there is one. An empty name means the default model.
+    ///
+    /// # Errors
+    ///
+    /// If the database can't be read.
+    pub async fn call_refusal(
+        &self,
+        user_id: UserId,
+        model: &str,
+    ) -> Result<Option<CallRefusal>, StorageError> {
+        Ok(self.0.check_call(user_id, model).await?.err())
+    }
+}
+
 impl Inner {
     pub(super) async fn permissions(&self, user_id: UserId) -> Result<Permissions, StorageError> {
         let settings = self.accounts.clone();

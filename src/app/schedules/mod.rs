@@ -94,7 +94,7 @@ pub async fn run(caller: &Caller, intent: RunSchedule) -> Result<ScheduleStarted
         schedule_id,
     } = intent;
     let (runs, user_id) = (&caller.app.runs, caller.user_id);
-    // A repeated request needs neither the schedule nor other ids.
+    // A repeated request for an answer needs neither the schedule nor other ids.
     if let Some(started) = runs.started_run(user_id, intent_id, &fingerprint).await? {
         return Ok(ScheduleStarted::Answer(started));
     }
@@ -197,9 +197,16 @@ async fn check(caller: &Caller, mut schedule: Schedule) -> Result<Schedule, ApiE
                 .storage
                 .research_stream(caller.user_id, stream_id)
                 .await?;
-            let stream = stream.ok_or_else(|| invalid("There is no such stream."))?;
-            if schedule.name.is_empty() {
-                schedule.name = stream.name;
+            match stream {
+                Some(stream) if schedule.name.is_empty() => schedule.name = stream.name,
+                Some(_) => {}
+                // One whose stream is gone can still be renamed.
+                None if schedule.is_paused && !schedule.name.is_empty() => {}
+                None => {
+                    return Err(invalid(
+                        "There is no such stream. Choose another one in the form of a new report.",
+                    ));
+                }
             }
         }
         None if schedule.prompt.trim().is_empty() => return Err(invalid("Write what should be asked.")),

@@ -18,6 +18,7 @@ use parlor_storage::{
 };
 
 use crate::app::{AppState, fingerprint};
+use parlor_pages::literature::Literature;
 
 /// The number of due schedules that one look reads.
 const MAX_DUE: usize = 1000;
@@ -45,20 +46,21 @@ pub async fn run_periodically(app: AppState) {
 pub async fn send_due(app: &AppState) -> Result<(), StorageError> {
     let now = app.clock.now();
     let due = app.storage.due_schedules(now, month_start(now), MAX_DUE).await?;
-    // The users who have as many answers as they may. Their schedules wait for an end.
+    // The users who have as many answers, or reports, as they may. Their schedules of that kind wait for an end.
     let mut busy = HashSet::new();
     let mut started = 0;
     for due in due {
         if started >= app.settings.schedules.starts {
             break;
         }
-        if busy.contains(&due.user_id) {
+        let kind = (due.user_id, due.listed.schedule.stream_id.is_some());
+        if busy.contains(&kind) {
             continue;
         }
         match send(app, &due, now).await {
             Sent::Started => started += 1,
             Sent::Waits => {
-                busy.insert(due.user_id);
+                busy.insert(kind);
             }
             Sent::Skipped => {}
         }
@@ -96,7 +98,7 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
         .filter(|limit| listed.month_cost >= *limit)
     {
         let notice = format!(
-            "Paused: its answers have cost {} this month; the limit is {}. Raise the limit and resume it, or resume it next month.",
+            "Paused: it has cost {} this month; the limit is {}. Raise the limit and resume it, or resume it next month.",
             listed.month_cost.to_label(),
             limit.to_label()
         );
@@ -110,7 +112,14 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
         id: listed.id,
         from,
         next_at,
-        notice: missed_notice(due.count, is_late, &planned),
+        notice: match listed.schedule.stream_id {
+            Some(_) if due.count > 1 => format!(
+                "{} planned times before {planned} were missed. One report was made for all of them.",
+                due.count - 1
+            ),
+            Some(_) => String::new(),
+            None => missed_notice(due.count, is_late, &planned),
+        },
     };
     let start = ScheduledStart {
         schedule_id: listed.id,
@@ -165,6 +174,20 @@ async fn make_report(
     let Some(ScheduleAdvance { from, next_at, .. }) = start.advance.clone() else {
         return Sent::Skipped;
     };
+    let model = listed.schedule.model.as_deref().unwrap_or_default();
+    let obstacle = match (
+        app.pages.get::<Literature>(),
+        app.runs.call_refusal(user_id, model).await,
+    ) {
+        (_, Err(_)) => return Sent::Waits,
+        (_, Ok(Some(refusal))) => Some(format!("{} {}", refusal.reason(), refusal.advice())),
+        (Ok(literature), Ok(None)) => literature.search_unavailable_reason(),
+        (Err(error), Ok(None)) => Some(error.message),
+    };
+    if let Some(obstacle) = obstacle {
+        let notice = format!("Not made at {planned}: {obstacle}");
+        return skip(app, user_id, listed, (from, SkipTo::Next(next_at)), &notice).await;
+    }
     let started = match super::report_request(listed, stream_id, JobId::new(), start) {
         Ok(request) => app.jobs.start(user_id, request).await,
         Err(error) => Err(error),
@@ -175,7 +198,7 @@ async fn make_report(
         Err(error) if matches!(error.code, ErrorCode::LimitReached | ErrorCode::Unavailable) => Sent::Waits,
         // The schedule was deleted or changed meanwhile: then the skip is rejected, too.
         Err(error) if error.code == ErrorCode::NotFound => {
-            let notice = "Paused: its stream was deleted.";
+            let notice = "Paused: its stream was deleted. Its reports stay. Delete this schedule, and make one of another stream.";
             skip(app, user_id, listed, (from, SkipTo::Pause), notice).await
         }
         Err(error) => {

@@ -25,8 +25,9 @@ async fn planned_time_makes_one_report() {
     .await;
     let stream = save_stream(&timed.parlor).await;
     let report_of = |stream: &str| {
-        let report = with(daily("", "08:00", "UTC"), "prompt", json!(""));
-        with(report, "stream_id", json!(stream))
+        let mut report = with(daily("", "08:00", "UTC"), "stream_id", json!(stream));
+        report.as_object_mut().unwrap().remove("prompt");
+        report
     };
     for wrong in [
         with(report_of(&stream), "prompt", json!("And this?")),
@@ -69,6 +70,7 @@ async fn planned_time_makes_one_report() {
     timed.send_due().await;
     let paused = timed.get(&id).await;
     assert_eq!(paused["schedule"]["is_paused"], true, "{paused}");
-    assert_eq!(paused["notice"], "Paused: its stream was deleted.");
+    let notice = paused["notice"].as_str().unwrap();
+    assert!(notice.starts_with("Paused: its stream was deleted."), "{notice}");
     timed.stop().await;
 }

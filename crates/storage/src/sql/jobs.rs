@@ -53,7 +53,6 @@ impl JobStorage for SqlStorage {
 
     async fn job_before(&self, user_id: UserId, job_id: JobId) -> Result<Option<StoredJob>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        // Ids grow with the time at which they were made.
         let rows = query(select_jobs!(
             "input, result",
             "WHERE user_id = $1 AND status = 'complete' AND (created_at, id) < \
