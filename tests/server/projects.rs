@@ -136,10 +136,10 @@ async fn answers_follow_the_instructions_of_the_project() {
 /// Returns the model and the system prompt of the last call.
 fn last_call(upstream: &Upstream) -> (String, String) {
     let requests = upstream.requests();
-    let calls = requests
+    let mut calls = requests
         .iter()
         .filter(|request| request.body["messages"].is_array());
-    let body = &calls.last().expect("a call").body;
+    let body = &calls.next_back().expect("a call").body;
     let prompt = body["messages"][0]["content"].as_str().unwrap_or_default();
     (string_field(body, "model"), prompt.to_owned())
 }
