@@ -98,6 +98,8 @@ impl Combination {
         let key = match self.key {
             "Escape" => "Esc",
             "ArrowUp" => "↑",
+            "ArrowLeft" => "←",
+            "ArrowRight" => "→",
             "ArrowDown" => "↓",
             "ContextMenu" => "Menu",
             "Enter" if is_mac => "↩",

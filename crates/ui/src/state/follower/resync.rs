@@ -44,6 +44,7 @@ impl EventFollower {
         }
         self.outbox.forget_intents(&known);
         self.replace_snapshots(list, shown.zip(transcript));
+        self.projects.reload();
         true
     }
 
@@ -62,7 +63,6 @@ impl EventFollower {
         self.list.restart(list);
         self.archive.reopen();
         self.project_chats.reopen();
-        self.projects.reload();
         self.conversations.restart(reloaded, transcript);
         if let (Some(id), Some(error)) = (reloaded, &error) {
             self.conversations.handle_load_error(id, error);
