@@ -39,7 +39,7 @@ pub async fn put(
     Ok(Json(projects::save(&caller, id, project).await?))
 }
 
-/// What becomes of the conversations.
+/// The fate of the conversations.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct DeletionQuery {
     /// `keep` (default): they stay, in no project. `delete`: they are deleted.

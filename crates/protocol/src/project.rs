@@ -93,7 +93,7 @@ impl ProjectList {
     }
 }
 
-/// What becomes of the conversations of a project that is deleted.
+/// The fate of the conversations of a project that is deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProjectConversations {

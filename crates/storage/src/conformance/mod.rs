@@ -8,6 +8,7 @@ mod audit;
 mod branching;
 mod conversation_lists;
 mod deletion;
+mod earlier_jobs;
 mod endpoints;
 mod files;
 mod fixtures;
@@ -137,6 +138,8 @@ macro_rules! conformance_tests {
                 a_job_waits_stops_and_goes_on,
                 jobs_are_limited_private_and_deleted,
                 jobs_are_listed_newest_first,
+            }
+            earlier_jobs {
                 a_job_knows_the_complete_one_before_it,
             }
             literature {

@@ -63,7 +63,7 @@ pub(super) const MARK_ALL_READ: &str = "Mark all chats as read";
 pub(super) const SELECT_CHATS: &str = "Select chats";
 pub(super) const NEW_PROJECT: &str = "New project";
 pub(super) const MOVE_CHAT: &str = "Move this chat to a project…";
-/// What is behind the name of a project.
+/// The kind of an entry that opens a project.
 pub(super) const PROJECT: &str = "Project";
 pub(super) const SHOW_ARCHIVED: &str = "Archived chats";
 pub(super) const RENAME_CHAT: &str = "Rename this chat";

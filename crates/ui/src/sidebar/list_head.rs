@@ -90,7 +90,7 @@ fn menu_items(view: ListView, menu: Menu) -> AnyView {
     menu.items(items)
 }
 
-/// What is done less often with the selected conversations: a bar of a phone has room for five buttons.
+/// The rarer actions for the selected conversations: a bar of a phone has room for five buttons.
 fn more_items(view: ListView, menu: Menu) -> AnyView {
     let item = |name, icon, act: Box<dyn Fn()>| menu.item(ItemKind::Action(icon), name, act);
     let read = move || {
