@@ -71,14 +71,7 @@ pub async fn finish_trashed(
     let trashed = app.storage.trashed_conversations().await?.into_iter();
     let trashed = trashed.filter(|trashed| (trashed.user_id, trashed.trashed_at) == (user_id, trashed_at));
     let ids: Vec<_> = trashed.map(|trashed| trashed.conversation_id).collect();
-    for run in app.storage.running_runs().await? {
-        if run.key.user_id == user_id
-            && ids.contains(&run.key.conversation_id)
-            && let Err(error) = app.runs.stop(user_id, run.key.message_id).await
-        {
-            tracing::warn!(%error, "the answer of a deleted conversation could not be stopped");
-        }
-    }
+    // First of all: what is deleted must be erased, whatever fails later.
     for id in &ids {
         let erase = ConversationChange::Erase { trashed_at };
         tokio::spawn(erase_later(
@@ -87,6 +80,14 @@ pub async fn finish_trashed(
             erase,
             app.settings.timeouts.undo,
         ));
+    }
+    for run in app.storage.running_runs().await? {
+        if run.key.user_id == user_id
+            && ids.contains(&run.key.conversation_id)
+            && let Err(error) = app.runs.stop(user_id, run.key.message_id).await
+        {
+            tracing::warn!(%error, "the answer of a deleted conversation could not be stopped");
+        }
     }
     Ok(ids)
 }

@@ -95,6 +95,9 @@ pub async fn a_project_is_its_owners_alone(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let storage = &*storage;
     let id = saved(storage, garden()).await;
+    commit_one(storage, &turn_in(TEST_USER, id, "Mine?").change)
+        .await
+        .unwrap();
     let other = other_user();
     assert_eq!(listed(storage, other).await, []);
     assert_eq!(storage.project(other, id).await.unwrap(), None);
@@ -114,7 +117,7 @@ pub async fn a_project_is_its_owners_alone(backend: &dyn Backend) {
     let expected = ListedProject {
         id,
         project: garden(),
-        conversations: 0,
+        conversations: 1,
     };
     assert_eq!(listed(storage, TEST_USER).await, [expected]);
 

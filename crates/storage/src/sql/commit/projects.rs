@@ -6,8 +6,8 @@ use crate::{
     damage::skip_damaged,
     projects::ProjectChange,
     sql::{
-        database::{Connection, query},
-        id, projects,
+        database::{Connection, query, query_scalar},
+        id,
     },
 };
 use parlor_base::crash_point;
@@ -172,8 +172,13 @@ pub(super) async fn require_project(
     user_id: UserId,
     project_id: ProjectId,
 ) -> Result<(), ChangeError> {
-    match projects::project(connection, user_id, project_id).await? {
-        Some(_) => Ok(()),
-        None => Err(ChangeRejection::ProjectNotFound)?,
+    let exists: bool = query_scalar("SELECT EXISTS (SELECT 1 FROM projects WHERE user_id = $1 AND id = $2)")
+        .bind_value(user_id)
+        .bind_value(project_id)
+        .fetch_one(connection)
+        .await?;
+    if !exists {
+        Err(ChangeRejection::ProjectNotFound)?;
     }
+    Ok(())
 }

@@ -108,6 +108,8 @@ async fn projects_named(
     };
     let exact = named(&|name| name == words);
     Ok(match exact.is_empty() {
+        // Punctuation alone begins no name.
+        true if words.is_empty() => exact,
         true => named(&|name| name.starts_with(&words)),
         false => exact,
     })
