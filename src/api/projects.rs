@@ -16,9 +16,18 @@ impl ProjectFunctions for Api {
         caller.set_error_status(app::projects::list(&caller).await)
     }
 
-    async fn save_project(&self, id: ProjectId, project: Project) -> Result<ListedProject, ApiError> {
+    async fn save_project(
+        &self,
+        id: ProjectId,
+        project: Project,
+        is_new: bool,
+    ) -> Result<ListedProject, ApiError> {
         let caller = app::current_caller()?;
-        caller.set_error_status(app::projects::save(&caller, id, project).await)
+        let saved = match is_new {
+            true => app::projects::save(&caller, id, project).await,
+            false => app::projects::change(&caller, id, project).await,
+        };
+        caller.set_error_status(saved)
     }
 
     async fn delete_project(

@@ -49,6 +49,16 @@ pub async fn save(caller: &Caller, id: ProjectId, project: Project) -> Result<Li
     get(caller, id).await
 }
 
+/// Saves another version of a project. One that was deleted meanwhile, perhaps in another tab, is not made again.
+///
+/// # Errors
+///
+/// As for [`save`], or if there is no such project.
+pub async fn change(caller: &Caller, id: ProjectId, project: Project) -> Result<ListedProject, ApiError> {
+    get(caller, id).await?;
+    save(caller, id, project).await
+}
+
 /// Deletes a project. Its conversations stay, in none, or are deleted, which can be undone for some time. Deleting it again is
 /// not an error.
 pub async fn delete(

@@ -356,7 +356,7 @@ fn function_arguments() -> Map<String, Value> {
         "continue_report": { "report_id": "$job_id", "cost_limit": 5 },
         "delete_report": { "report_id": "$job_id" },
         "projects": {},
-        "save_project": { "id": "$project", "project": { "name": "Orchard", "colour": "red" } },
+        "save_project": { "id": "$project", "project": { "name": "Orchard", "colour": "red" }, "is_new": true },
         "delete_project": { "id": "$project", "conversations": "delete" },
         "schedules": {},
         "save_schedule": { "id": "$schedule", "schedule": daily("Morning", "09:00", "UTC") },

@@ -14,9 +14,9 @@ server_functions! {
     GetUrl "projects" as LoadProjects
     fn projects() -> ProjectList;
 
-    /// Saves a project: a new one, or another version of one.
+    /// Saves a project: a new one, or another version of one, which must exist.
     Json "save_project"
-    fn save_project(id: ProjectId, project: Project) -> ListedProject;
+    fn save_project(id: ProjectId, project: Project, is_new: bool) -> ListedProject;
 
     /// Deletes a project. Its conversations stay, or are deleted.
     Json "delete_project"

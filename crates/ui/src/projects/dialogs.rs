@@ -47,10 +47,12 @@ fn frame(dialogs: ProjectDialogs, dialog: Dialog, focus_after: String) -> AnyVie
             return;
         }
         dialogs.open.set(None);
-        browser::focus_selector(&focus_after);
-        // On a phone the button is in the list, which the dialog has closed.
-        if !browser::has_focus_in(&focus_after) {
-            browser::focus_selector("#menu");
+        // Its place may be gone: the row is in a folded project, or, on a phone, in the list, which the dialog has closed.
+        for selector in [focus_after.as_str(), ".list-head button", "#menu"] {
+            browser::focus_selector(selector);
+            if browser::has_focus_in(selector) {
+                break;
+            }
         }
     };
     let frame = Frame {

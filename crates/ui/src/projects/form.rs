@@ -24,7 +24,7 @@ struct FormState {
 pub fn form(frame: Frame, edited: Option<ProjectId>, chats: Option<MovedChats>) -> AnyView {
     let (projects, navigation) = (use_projects(), use_navigation());
     let known = edited.and_then(|id| untrack(|| projects.get(id)));
-    let is_new = known.is_none();
+    let is_new = edited.is_none();
     let state = FormState {
         id: edited.unwrap_or_default(),
         project: RwSignal::new(known.map(|listed| listed.project).unwrap_or_default()),
@@ -39,7 +39,9 @@ pub fn form(frame: Frame, edited: Option<ProjectId>, chats: Option<MovedChats>) 
         }
         state.is_saving.set(true);
         spawn_local(async move {
-            let saved = projects.save(state.id, state.project.get_untracked()).await;
+            let saved = projects
+                .save(state.id, state.project.get_untracked(), is_new)
+                .await;
             // The dialog may be closed by now.
             let is_here = state.is_saving.try_set(false).is_none();
             match saved {

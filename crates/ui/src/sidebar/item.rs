@@ -70,7 +70,7 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
         <li
             class="item"
             class:item-here=here
-            draggable="true"
+            draggable=move || if is_renamed.get() { "false" } else { "true" }
             on:dragstart=move |event| dragging.begin(&event, id)
             on:dragend=move |_| dragging.end()
         >

@@ -111,8 +111,9 @@ impl Projects {
     }
 
     /// Saves a project: a new one, or another version of one.
-    pub async fn save(self, id: ProjectId, project: Project) -> Result<(), ApiError> {
-        let saved = self.connection.call(projects::save_project(id, project)).await?;
+    pub async fn save(self, id: ProjectId, project: Project, is_new: bool) -> Result<(), ApiError> {
+        let request = projects::save_project(id, project, is_new);
+        let saved = self.connection.call(request).await?;
         self.list.try_update(
             |list| match list.projects.iter_mut().find(|listed| listed.id == id) {
                 Some(listed) => *listed = saved,

@@ -86,6 +86,10 @@ impl ConversationListStore {
             None => done,
         };
         let reverse = reverse(change, changed, before);
+        // The former place of a conversation outside the loaded part of the list is not known.
+        if reverse.is_empty() {
+            return self.toasts.show(text);
+        }
         self.toasts.show_with_undo(text, move || {
             let reverse = reverse.clone();
             spawn_local(async move {
