@@ -127,6 +127,7 @@ mod tests {
             "payload_made",
             "literature_changed",
             "job_changed",
+            "project_changed",
             "settings_changed",
             "models_changed",
             "damaged",

@@ -153,7 +153,7 @@ fn request_fields_with_a_default_are_optional() {
         ("PageContext", json!(["current_page"])),
         ("ParametersRequest", Value::Null),
         ("Project", json!(["name"])),
-        ("Schedule", json!(["prompt", "days", "time", "time_zone"])),
+        ("Schedule", json!(["days", "time", "time_zone"])),
         ("VerdictRequest", json!(["verdict"])),
     ];
     assert_eq!(required.into_iter().collect::<Vec<_>>(), expected);

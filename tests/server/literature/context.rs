@@ -137,8 +137,8 @@ async fn rejects_unknown_context_with_advice() {
     let (_folder, upstream, parlor) = start_parlor().await;
     for (context, words) in [
         (
-            json!({ "current_page": "reports" }),
-            "The pages are: chat, literature, streams, edit_stream, data, schedules.",
+            json!({ "current_page": "atlas" }),
+            "The pages are: chat, literature, streams, edit_stream, reports, data, schedules.",
         ),
         (
             json!({ "current_page": "literature", "active_tab": "top" }),
