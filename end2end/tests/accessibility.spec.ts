@@ -89,7 +89,7 @@ test('everything works with the keyboard alone', async ({ chat, page, upstream }
     await keyboard.press(key);
     const item = chat.list.getByRole('menuitem', { name: action });
     await expect(chat.list.getByRole('menuitem').first()).toBeFocused();
-    for (let presses = 0; presses < 5 && !(await item.evaluate((item) => item === document.activeElement)); presses++) {
+    for (let presses = 0; presses < 9 && !(await item.evaluate((item) => item === document.activeElement)); presses++) {
       await keyboard.press('ArrowDown');
     }
     await keyboard.press('Enter');
