@@ -3,7 +3,7 @@
 //! - [`search`]: the steps that ask storage and PubMed
 //! - [`judge`]: the steps that ask the model
 //! - [`passages`]: the check of the passages that the model quotes
-//! - [`export`]: a report as a file
+//! - [`mod@export`]: a report as a file
 //!
 //! The plan is here ([`ReportKind`]).
 

@@ -1,7 +1,7 @@
 //! Projects: their page, and the dialogs that create, change and delete one, or move conversations into it.
 //!
 //! This module has what every page needs: the sign of a project, and the frame of the dialogs. Their code is in a file of its
-//! own ([`dialogs`]), which is loaded when one is first opened. The list shows the projects, too (`sidebar`).
+//! own ([`mod@dialogs`]), which is loaded when one is first opened. The list shows the projects, too (`sidebar`).
 
 mod deletion;
 mod dialogs;
