@@ -91,6 +91,19 @@ impl Report {
         cells.iter().map(|cell| cell.field.as_str()).collect()
     }
 
+    /// Returns the relevant articles by category, those without one last.
+    pub fn groups(&self) -> Vec<(Option<&str>, Vec<&ReportArticle>)> {
+        let names = self.categories().into_iter().map(Some).chain([None]);
+        let of_group = |name: Option<&str>| {
+            let articles = self.relevant();
+            articles
+                .filter(|article| article.category.as_deref() == name)
+                .collect::<Vec<_>>()
+        };
+        let groups = names.map(|name| (name, of_group(name)));
+        groups.filter(|(_, articles)| !articles.is_empty()).collect()
+    }
+
     /// Returns the names of the categories of the relevant articles, each once, in the order of their first articles.
     pub fn categories(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();

@@ -5,29 +5,9 @@ use parlor_protocol::{
     report::{Claim, Relevance, Report, ReportArticle},
 };
 
-/// A group of relevant articles.
-pub(super) struct Group<'a> {
-    /// The category; `None` for those without one.
-    pub name: Option<&'a str>,
-    pub articles: Vec<&'a ReportArticle>,
-}
-
-/// Returns the relevant articles by category, those without one last.
-pub(super) fn groups(report: &Report) -> Vec<Group<'_>> {
-    let names = report.categories().into_iter().map(Some).chain([None]);
-    let groups = names.map(|name| Group {
-        name,
-        articles: report
-            .relevant()
-            .filter(|article| article.category.as_deref() == name)
-            .collect(),
-    });
-    groups.filter(|group| !group.articles.is_empty()).collect()
-}
-
 /// Returns the heading of a group.
-pub(super) fn heading<'a>(group: &Group<'a>, groups: usize) -> &'a str {
-    match group.name {
+pub(super) fn heading(name: Option<&str>, groups: usize) -> &str {
+    match name {
         Some(name) => name,
         None if groups == 1 => "Articles",
         None => "In no category",

@@ -40,12 +40,11 @@ pub(super) fn write(report: &Report, made_at: Timestamp) -> String {
     {
         let _ = writeln!(out, "<p>{}</p>", escape(&line));
     }
-    let groups = document::groups(report);
-    for group in &groups {
-        let heading = document::heading(group, groups.len());
+    let groups = report.groups();
+    for (name, articles) in &groups {
+        let heading = document::heading(*name, groups.len());
         let _ = writeln!(out, "<h2 dir=\"auto\">{}</h2>\n<ul>", escape(heading));
-        group
-            .articles
+        articles
             .iter()
             .for_each(|article| push_article(article, &mut out));
         out.push_str("</ul>\n");

@@ -33,11 +33,10 @@ pub(super) fn write(report: &Report, made_at: Timestamp) -> String {
     {
         let _ = writeln!(out, "\n{}", escape(&line));
     }
-    let groups = document::groups(report);
-    for group in &groups {
-        let _ = writeln!(out, "\n## {}\n", escape(document::heading(group, groups.len())));
-        group
-            .articles
+    let groups = report.groups();
+    for (name, articles) in &groups {
+        let _ = writeln!(out, "\n## {}\n", escape(document::heading(*name, groups.len())));
+        articles
             .iter()
             .for_each(|article| push_article(article, &mut out));
     }
@@ -74,28 +73,22 @@ fn link(article: &ReportArticle) -> String {
     format!("[{}]({})", escape(&article.title), pubmed_url(&article.pmid))
 }
 
-/// Returns a text as Markdown that shows it as it is, in one line.
+/// Returns a text as Markdown that shows it as it is, in one line. It may begin a list item, and must begin no other one.
 fn escape(text: &str) -> String {
+    let text = document::one_line(text);
+    let after_digits = text.trim_start_matches(|char: char| char.is_ascii_digit());
+    let digits = text.len() - after_digits.len();
+    let list_mark = match (digits, after_digits.chars().next()) {
+        (0, Some('-' | '+')) => Some(0),
+        (1.., Some('.' | ')')) => Some(digits),
+        _ => None,
+    };
     let mut escaped = String::with_capacity(text.len());
-    // A list would begin with these.
-    let digits = text
-        .trim_start()
-        .trim_start_matches(|char: char| char.is_ascii_digit());
-    if text.trim_start().starts_with(['-', '+']) {
-        escaped.push('\\');
-    }
-    let number_ends = (digits.len() < text.trim_start().len() && digits.starts_with(['.', ')']))
-        .then(|| text.trim_start().len() - digits.len());
-    for word in text.split_whitespace() {
-        if !escaped.is_empty() && escaped != "\\" {
-            escaped.push(' ');
+    for (at, char) in text.char_indices() {
+        if list_mark == Some(at) || "\\`*_{}[]<>#|~$&!".contains(char) {
+            escaped.push('\\');
         }
-        for char in word.chars() {
-            if number_ends == Some(escaped.len()) || "\\`*_{}[]<>#|~$&!".contains(char) {
-                escaped.push('\\');
-            }
-            escaped.push(char);
-        }
+        escaped.push(char);
     }
     escaped
 }

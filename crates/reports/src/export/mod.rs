@@ -14,6 +14,7 @@ mod tests;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use parlor_pages::payloads::{CSV_MEDIA_TYPE, file_name};
 use parlor_protocol::{Timestamp, report::Report};
 
 /// The format of an exported report.
@@ -48,7 +49,7 @@ pub fn export(report: &Report, made_at: Timestamp, format: ExportFormat) -> Expo
             markdown::write(report, made_at),
         ),
         ExportFormat::Html => ("html", "text/html; charset=utf-8", html::write(report, made_at)),
-        ExportFormat::Csv => ("csv", "text/csv; charset=utf-8", csv::write(report)),
+        ExportFormat::Csv => ("csv", CSV_MEDIA_TYPE, csv::write(report)),
         ExportFormat::Bibtex => (
             "bib",
             "application/x-bibtex; charset=utf-8",
@@ -60,27 +61,14 @@ pub fn export(report: &Report, made_at: Timestamp, format: ExportFormat) -> Expo
             ris::write(report),
         ),
     };
+    let name = match file_name(&report.name) {
+        name if name.is_empty() => "Report".into(),
+        name => name,
+    };
     ExportedFile {
-        name: format!("{}.{ending}", file_name(&report.name)),
+        name: format!("{name}.{ending}"),
         media_type,
         content,
-    }
-}
-
-/// Returns a name without what file systems refuse.
-fn file_name(name: &str) -> String {
-    let name: String = name
-        .chars()
-        .map(|c| match c {
-            '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' => '-',
-            c if c.is_control() => ' ',
-            c => c,
-        })
-        .take(80)
-        .collect();
-    match name.trim_matches([' ', '.']) {
-        "" => "Report".into(),
-        name => name.into(),
     }
 }
 

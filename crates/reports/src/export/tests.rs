@@ -141,12 +141,27 @@ fn ris_has_relevant_articles() {
 }
 
 #[test]
-fn file_names_are_those_of_every_system() {
-    assert_eq!(
-        export(&report(), Timestamp(0), ExportFormat::Csv).name,
-        "Sea- level.csv"
-    );
-    for (name, expected) in [("../a", "-a"), ("", "Report"), ("...", "Report"), ("a\nb", "a b")] {
-        assert_eq!(file_name(name), expected, "{name}");
+fn a_report_without_a_usable_name_is_called_report() {
+    let nameless = Report {
+        name: "../".into(),
+        ..report()
+    };
+    for (report, expected) in [(report(), "Sea level.csv"), (nameless, "Report.csv")] {
+        assert_eq!(export(&report, Timestamp(0), ExportFormat::Csv).name, expected);
+    }
+}
+
+#[test]
+fn markdown_of_others_begins_no_list() {
+    let mut report = report();
+    let texts = ["- a", "+ b", "12. c", "3) d", "4 e", "-5"];
+    let claim = |text: &str| Claim {
+        text: text.into(),
+        ..report.summary[1].clone()
+    };
+    report.summary = texts.iter().map(|text| claim(text)).collect();
+    let markdown = export(&report, Timestamp(0), ExportFormat::Markdown).content;
+    for shown in ["- \\- a (", "- \\+ b (", "- 12\\. c (", "- 3\\) d (", "- 4 e ("] {
+        assert!(markdown.contains(shown), "{shown}: {markdown}");
     }
 }

@@ -136,16 +136,7 @@ fn source_label(article: &ReportArticle) -> String {
 
 /// The relevant articles by category, those without one last.
 fn categories(id: JobId, view: &ReportView, report: &Report) -> AnyView {
-    let names = report.categories().into_iter().map(Some).chain([None]);
-    let groups: Vec<(Option<&str>, Vec<&ReportArticle>)> = names
-        .map(|name| {
-            let of_group = report
-                .relevant()
-                .filter(|article| article.category.as_deref() == name);
-            (name, of_group.collect::<Vec<_>>())
-        })
-        .filter(|(_, articles)| !articles.is_empty())
-        .collect();
+    let groups = report.groups();
     let is_only = groups.len() == 1;
     let sections: Vec<_> = groups
         .into_iter()
