@@ -102,7 +102,9 @@ pub use parameters::{ParameterInput, Parameters};
 pub use passage::{FoundPassage, Passage};
 pub use payload::{Payload, PayloadRef, PayloadVerdict, Verdict};
 pub use personal::{ApiToken, NewToken, PersonalData};
-pub use project::{ListedProject, Project, ProjectColour, ProjectConversations, ProjectDeleted, ProjectList};
+pub use project::{
+    ListedProject, Project, ProjectColour, ProjectConversations, ProjectDeleted, ProjectFiles, ProjectList,
+};
 pub use provider_data::{PlacedProviderData, ProviderData};
 pub use queue::{MessageQueue, QueuedMessage};
 pub use role::Role;

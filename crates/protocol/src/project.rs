@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, flat_json::Fields, id::ProjectId};
+use super::{Attachment, ConversationId, Position, flat_json::Fields, id::ProjectId};
 
 /// The colour of a project's sign in the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -73,6 +73,9 @@ pub struct ListedProject {
     pub project: Project,
     /// The number of its conversations, archived ones included.
     pub conversations: usize,
+    /// The number of its files.
+    #[schemars(default)]
+    pub files: usize,
 }
 
 /// A user's projects.
@@ -80,6 +83,8 @@ pub struct ListedProject {
 #[serde(try_from = "Fields")]
 #[schemars(!try_from)]
 pub struct ProjectList {
+    /// The last position of the log that this state includes. A later `project_changed` says that it is out of date.
+    pub as_of: Position,
     /// The projects, oldest first.
     pub projects: Vec<ListedProject>,
     /// The number of projects that a user can have.
@@ -91,6 +96,17 @@ impl ProjectList {
     pub fn get(&self, id: ProjectId) -> Option<&ListedProject> {
         self.projects.iter().find(|listed| listed.id == id)
     }
+}
+
+/// The files of a project, which its conversations can read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Fields")]
+#[schemars(!try_from)]
+pub struct ProjectFiles {
+    /// The files, oldest first.
+    pub files: Vec<Attachment>,
+    /// The number of files that a project can have.
+    pub limit: usize,
 }
 
 /// The fate of the conversations of a project that is deleted.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AttachmentId, ConversationId, MessageId, Timestamp, flat_json::Fields};
+use super::{AttachmentId, ConversationId, MessageId, ProjectId, Timestamp, flat_json::Fields};
 
 /// The author of a text that is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,13 +74,16 @@ pub enum SearchOrder {
 #[schemars(!try_from)]
 pub struct SearchHit {
     pub kind: HitKind,
-    /// The conversation with the hit; missing for an article.
+    /// The conversation with the hit; missing for an article and for a file of a project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<ConversationId>,
-    /// The conversation's or the article's title.
+    /// The project of a file that is in no conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
+    /// The conversation's or the article's title, or the project's name.
     pub title: String,
-    /// The message with the hit: of a tool's result its answer, of a file the message that has it. Missing for a title and
-    /// for an article.
+    /// The message with the hit: of a tool's result its answer, of a file the message that has it. Missing for a title, for an
+    /// article and for a file of a project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<MessageId>,
     /// The file.

@@ -124,6 +124,7 @@ tool_kinds! {
         ..ToolKind::plain("jupyter_notebook")
     };
     NOTHING_NEW = ToolKind { icon: ToolIcon::Clock, ..ToolKind::plain("nothing_new") };
+    READ_PROJECT_FILE = ToolKind { icon: ToolIcon::Page, ..ToolKind::plain("read_project_file") };
     RECALL = ToolKind {
         icon: ToolIcon::Bookmark,
         code: code("query", "query"),
@@ -131,6 +132,7 @@ tool_kinds! {
     };
     REMEMBER = ToolKind { icon: ToolIcon::Bookmark, ..ToolKind::plain("remember") };
     SEARCH_CONVERSATIONS = ToolKind { icon: ToolIcon::Search, ..ToolKind::plain("search_conversations") };
+    SEARCH_PROJECT_FILES = ToolKind { icon: ToolIcon::Search, ..ToolKind::plain("search_project_files") };
     SEARCH_PUBMED = ToolKind {
         icon: ToolIcon::Book,
         code: code("query", "query"),

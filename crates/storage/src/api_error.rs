@@ -129,6 +129,10 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::NotFound,
                 "This project does not exist any more. Nothing was changed; choose another one, or none.",
             ),
+            ChangeRejection::ProjectFilesFull => Self::new(
+                ErrorCode::TooLarge,
+                "The project has as many files as it can have (setting projects.files). This file was not kept; delete one first.",
+            ),
             ChangeRejection::PinsFull => Self::new(
                 ErrorCode::TooLarge,
                 "You have pinned as many conversations as you can (setting limits.pinned_conversations). Nothing was changed; unpin one \

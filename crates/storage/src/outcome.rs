@@ -69,6 +69,8 @@ pub enum ChangeRejection {
     ProjectsFull,
     #[error("the project does not exist")]
     ProjectNotFound,
+    #[error("the limit of files in a project is reached")]
+    ProjectFilesFull,
     #[error("the limit of pinned conversations is reached")]
     PinsFull,
     #[error("the limit of shares is reached")]

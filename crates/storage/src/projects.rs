@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 
-use super::StorageError;
+use super::{SearchRequest, StorageError, StoredFile};
 use parlor_protocol::{
-    ConversationList, ListedProject, Project, ProjectConversations, ProjectId, Timestamp, UserId,
-    conversation_list::ListCursor,
+    AttachmentId, ConversationId, ConversationList, ListedProject, Project, ProjectConversations, ProjectId,
+    Timestamp, UserId, conversation_list::ListCursor,
 };
 
 /// A change of a user's projects.
@@ -17,12 +17,39 @@ pub enum ProjectChange {
         project: Box<Project>,
         limit: usize,
     },
-    /// Deletes a project. Its conversations leave it, and are deleted at `deleted_at` if asked.
+    /// Stores a file of a project, if it has fewer than `limit`. Its content is in the data folder. The name gets a number if
+    /// another file of the project has it.
+    AddFile {
+        project_id: ProjectId,
+        file: Box<StoredFile>,
+        limit: usize,
+    },
+    /// Deletes a file of a project.
+    DeleteFile { project_id: ProjectId, id: AttachmentId },
+    /// Deletes a project with its files. Its conversations leave it, and are deleted at `deleted_at` if asked.
     Delete {
         id: ProjectId,
         conversations: ProjectConversations,
         deleted_at: Timestamp,
     },
+}
+
+/// A project as its conversations use it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProjectInUse {
+    pub id: ProjectId,
+    pub project: Project,
+    /// The files, oldest first.
+    pub files: Vec<StoredFile>,
+}
+
+/// A passage of a file that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundPassage {
+    pub file_id: AttachmentId,
+    /// The number of the passage in the file's text, from 1 ([`passages::ranges`](super::search::passages::ranges)); 0 is the
+    /// file's name.
+    pub passage: usize,
 }
 
 /// The queries about projects.
@@ -33,6 +60,31 @@ pub trait ProjectStorage {
 
     /// Returns a project of a user.
     async fn project(&self, user_id: UserId, id: ProjectId) -> Result<Option<ListedProject>, StorageError>;
+
+    /// Returns the files of a user's project, oldest first.
+    async fn project_files(&self, user_id: UserId, id: ProjectId) -> Result<Vec<StoredFile>, StorageError>;
+
+    /// Returns the project of a user's conversation; `None` if it is in none.
+    async fn project_of(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<ProjectInUse>, StorageError>;
+
+    /// Searches the texts of a project's files. Returns the best passages first, several of a file.
+    async fn search_project_files(
+        &self,
+        user_id: UserId,
+        id: ProjectId,
+        request: &SearchRequest,
+    ) -> Result<Vec<FoundPassage>, StorageError>;
+
+    /// Returns the files of a user's project whose texts are not indexed yet.
+    async fn unindexed_project_files(
+        &self,
+        user_id: UserId,
+        id: ProjectId,
+    ) -> Result<Vec<AttachmentId>, StorageError>;
 
     /// Returns a page of the conversations of a user's project, without archived ones: all pinned ones on the first page, then
     /// the others, newest activity first.

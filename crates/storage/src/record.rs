@@ -50,6 +50,7 @@ pub struct StoredFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileLocation {
     pub user_id: UserId,
+    /// The conversation of the file when it was stored; of a project's file [`ConversationId::NONE`].
     pub conversation_id: ConversationId,
     /// A random name.
     pub stored_name: Uuid,

@@ -2,10 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::PageContextSnapshot;
-use parlor_protocol::{
-    AssistantMessage, Message, MessageId, Parameters, PayloadVerdict, PlacedProviderData, Project,
-};
+use super::{PageContextSnapshot, projects::ProjectInUse};
+use parlor_protocol::{AssistantMessage, Message, MessageId, Parameters, PayloadVerdict, PlacedProviderData};
 
 /// The data that a run starts or continues with, as of one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,8 +21,8 @@ pub struct RunContext {
     pub verdicts: Vec<PayloadVerdict>,
     /// The user's instructions for the assistant in every conversation.
     pub instructions: String,
-    /// The project of the conversation.
-    pub project: Option<Project>,
+    /// The project of the conversation, with its files.
+    pub project: Option<ProjectInUse>,
     /// True if the user lets the assistant search earlier conversations.
     pub may_search_chats: bool,
     /// True in a temporary conversation, of which nothing is remembered.

@@ -10,6 +10,13 @@ pub struct ProjectSettings {
     pub per_user: usize,
     /// The instructions of one project.
     pub instructions_bytes: usize,
+    /// The number of files of one project.
+    pub files: usize,
+    /// The text of each file that can be searched and read. The rest of a longer one is not read.
+    pub text_bytes: usize,
+    /// The texts of all files that a model is given whole, if they fit into a quarter of its context window, too. More is
+    /// searched by tools.
+    pub whole_text_bytes: usize,
 }
 
 impl Default for ProjectSettings {
@@ -17,6 +24,9 @@ impl Default for ProjectSettings {
         Self {
             per_user: 100,
             instructions_bytes: 16 << 10,
+            files: 200,
+            text_bytes: 2 << 20,
+            whole_text_bytes: 128 << 10,
         }
     }
 }

@@ -5,8 +5,8 @@ use super::{
         ApiToken, AssistantMessage, Attachment, ConversationList, Interaction, ListedConversation,
         ListedProject, ListedSchedule, Memory, Message, MessageBody, MessageQueue, ModelCapabilities,
         OlderMessages, PageContext, Parameters, Part, PayloadVerdict, PersonalData, Prices, Project,
-        ProjectList, QueuedMessage, Schedule, ScheduleList, ScheduledMessage, ScheduledRun, StreamNotice,
-        ThinkingSupport, TokenTotals, ToolCall, ToolProgress, Transcript, Usage,
+        ProjectFiles, ProjectList, QueuedMessage, Schedule, ScheduleList, ScheduledMessage, ScheduledRun,
+        StreamNotice, ThinkingSupport, TokenTotals, ToolCall, ToolProgress, Transcript, Usage,
         earlier_data::suggested_action,
         intent::StartedRun,
         model_list::{ModelInfo, ModelList, ModelListProblem},
@@ -79,7 +79,7 @@ plain! {
     Memory { id, text, created_at };
     SearchHits { hits; next, indexed_percent };
     SearchHit {
-        kind, title, created_at, snippet; conversation_id, message_id, file_id, file_name, pmid
+        kind, title, created_at, snippet; conversation_id, project_id, message_id, file_id, file_name, pmid
     };
     Snippet { text, marks };
     Schedule { days, time, time_zone; stream_id, model, ends_on, run_limit, month_limit } with
@@ -88,8 +88,9 @@ plain! {
     ScheduledRun { planned_at, started_at; conversation_id, report_id, status };
     ScheduleList { schedules, limit };
     Project { name; model } with colour, instructions;
-    ListedProject { id, project, conversations };
-    ProjectList { projects, limit };
+    ListedProject { id, project, conversations, files };
+    ProjectFiles { files, limit };
+    ProjectList { as_of, projects, limit };
     ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }
 

@@ -23,6 +23,7 @@ mod output;
 mod pages;
 mod parameters;
 mod personal;
+mod project_files;
 mod projects;
 mod provider_data;
 mod queue;
@@ -165,6 +166,12 @@ macro_rules! conformance_tests {
             model_calls {
                 records_a_call_and_later_its_response,
                 keeps_calls_of_newest_undeleted_runs,
+            }
+            project_files {
+                files_of_a_project_are_its_owners_alone,
+                files_of_a_project_stay_until_they_are_deleted,
+                files_of_a_project_are_found,
+                an_heir_gets_the_files_of_projects,
             }
             projects {
                 a_project_is_its_owners_alone,

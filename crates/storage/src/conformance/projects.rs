@@ -9,7 +9,7 @@ use super::{
 use crate::{projects::ProjectChange, search::SearchQuery};
 use parlor_protocol::{ListedProject, Project, ProjectColour, ProjectConversations, ProjectId};
 
-fn garden() -> Project {
+pub fn garden() -> Project {
     Project {
         name: "Garden".into(),
         colour: ProjectColour::Green,
@@ -18,7 +18,7 @@ fn garden() -> Project {
     }
 }
 
-fn save(user_id: UserId, id: ProjectId, project: Project) -> Change {
+pub fn save(user_id: UserId, id: ProjectId, project: Project) -> Change {
     Change::Project {
         user_id,
         change: ProjectChange::Save {
@@ -29,7 +29,7 @@ fn save(user_id: UserId, id: ProjectId, project: Project) -> Change {
     }
 }
 
-fn delete(user_id: UserId, id: ProjectId, conversations: ProjectConversations) -> Change {
+pub fn delete(user_id: UserId, id: ProjectId, conversations: ProjectConversations) -> Change {
     Change::Project {
         user_id,
         change: ProjectChange::Delete {
@@ -41,7 +41,7 @@ fn delete(user_id: UserId, id: ProjectId, conversations: ProjectConversations) -
 }
 
 /// Saves a project of the test's user, and returns its id.
-async fn saved(storage: &dyn Storage, project: Project) -> ProjectId {
+pub async fn saved(storage: &dyn Storage, project: Project) -> ProjectId {
     let id = ProjectId::new();
     commit_one(storage, &save(TEST_USER, id, project)).await.unwrap();
     id
@@ -78,7 +78,7 @@ async fn titles_in(storage: &dyn Storage, id: ProjectId) -> Vec<String> {
 }
 
 /// Returns a turn that begins a conversation in a project.
-fn turn_in(user_id: UserId, project_id: ProjectId, text: &str) -> TestTurn {
+pub fn turn_in(user_id: UserId, project_id: ProjectId, text: &str) -> TestTurn {
     let mut turn = new_turn(user_id, ConversationId::new(), text);
     if let Change::Intent {
         change: IntentChange::SendMessage { intent, .. },
@@ -118,6 +118,7 @@ pub async fn a_project_is_its_owners_alone(backend: &dyn Backend) {
         id,
         project: garden(),
         conversations: 1,
+        files: 0,
     };
     assert_eq!(listed(storage, TEST_USER).await, [expected]);
 
@@ -184,7 +185,7 @@ pub async fn a_conversation_begins_in_a_project(backend: &dyn Backend) {
     commit_one(storage, &begun.change).await.unwrap();
     assert_eq!(titles_in(storage, id).await, ["Tulips?"]);
     let context = storage.run_context(begun.run).await.unwrap().unwrap();
-    assert_eq!(context.project, Some(garden()));
+    assert_eq!(context.project.map(|used| used.project), Some(garden()));
     commit_one(storage, &end_run(begun.run, "In autumn."))
         .await
         .unwrap();
@@ -215,7 +216,7 @@ pub async fn a_conversation_begins_in_a_project(backend: &dyn Backend) {
     let next = new_turn(TEST_USER, branch, "And roses?");
     commit_one(storage, &next.change).await.unwrap();
     let context = storage.run_context(next.run).await.unwrap().unwrap();
-    assert_eq!(context.project, Some(shorter));
+    assert_eq!(context.project.map(|used| used.project), Some(shorter));
 }
 
 pub async fn a_deleted_project_leaves_its_conversations(backend: &dyn Backend) {
@@ -325,6 +326,7 @@ pub async fn an_heir_gets_the_projects(backend: &dyn Backend) {
         id,
         project: garden(),
         conversations: 1,
+        files: 0,
     };
     assert_eq!(listed(storage, TEST_USER).await, [expected]);
     let [list, _] = folded_lists(storage).await;

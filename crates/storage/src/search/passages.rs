@@ -55,16 +55,28 @@ fn passages(kind: HitKind, text: &str, max_bytes: usize) -> impl Iterator<Item =
     })
 }
 
-/// Cuts the beginning of a text into ranges, at spaces if there are some.
+/// Cuts the beginning of a text into the ranges of its passages.
 pub fn ranges(text: &str, max_bytes: usize) -> Vec<Range<usize>> {
     let end = text.floor_char_boundary(max_bytes);
+    cut_ranges(text.get(..end).unwrap_or_default(), MAX_PASSAGE_BYTES)
+}
+
+/// Cuts a text into pieces of at most `max_piece` bytes.
+pub fn cut(text: &str, max_piece: usize) -> Vec<&str> {
+    let ranges = cut_ranges(text, max_piece).into_iter();
+    ranges.map(|range| text.get(range).unwrap_or_default()).collect()
+}
+
+/// Cuts a text into ranges of at most `max_piece` bytes, at spaces if there are some.
+fn cut_ranges(text: &str, max_piece: usize) -> Vec<Range<usize>> {
+    let end = text.len();
     let mut ranges = Vec::new();
     let mut start = 0;
     while start < end {
-        let limit = text.floor_char_boundary(end.min(start + MAX_PASSAGE_BYTES));
+        let limit = text.floor_char_boundary(end.min(start + max_piece));
         let window = text.get(start..limit).unwrap_or_default();
         // The second half has a space unless the text has none: no passage is short.
-        let half = window.floor_char_boundary(MAX_PASSAGE_BYTES / 2);
+        let half = window.floor_char_boundary(max_piece / 2);
         let at_space = window
             .get(half..)
             .and_then(|late| late.rfind(char::is_whitespace));

@@ -9,7 +9,7 @@ use crate::{
     AttachmentRow, FileLocation, StorageError, StoredFile,
     damage::{name_damaged, skip_damaged},
 };
-use parlor_protocol::{Attachment, AttachmentId, FileProblem, MessageId, UserId};
+use parlor_protocol::{Attachment, AttachmentId, FileProblem, MessageId, ProjectId, UserId};
 
 /// The columns of a file.
 macro_rules! select_files {
@@ -28,6 +28,23 @@ pub(crate) const SELECT_FILE: &str = select_files!(
 );
 pub(crate) const SELECT_MESSAGE_FILES: &str =
     select_files!("WHERE user_id = $1 AND message_id = $2 ORDER BY place, id");
+
+pub(crate) const SELECT_PROJECT_FILES: &str =
+    select_files!("WHERE user_id = $1 AND project_id = $2 ORDER BY created_at, id");
+
+/// Returns the files of a project, oldest first. Damaged rows are left out.
+pub(super) async fn project_files(
+    connection: &mut Connection,
+    user_id: UserId,
+    project_id: ProjectId,
+) -> Result<Vec<StoredFile>, StorageError> {
+    let rows = query(SELECT_PROJECT_FILES)
+        .bind_value(user_id)
+        .bind_value(project_id)
+        .fetch_all(connection)
+        .await?;
+    read_undamaged_rows("files", "id", &rows, read_file)
+}
 
 /// Returns a file.
 pub(super) async fn file(

@@ -2,20 +2,24 @@
 
 use async_trait::async_trait;
 
-use super::{SqlStorage, id, json, queries, read_undamaged_rows};
+use super::{SqlStorage, files, id, json, queries, read_undamaged_rows, search};
 use crate::{
-    StorageError,
-    projects::ProjectStorage,
+    SearchRequest, StorageError, StoredFile,
+    projects::{FoundPassage, ProjectInUse, ProjectStorage},
     sql::database::{Connection, Row, query},
 };
-use parlor_protocol::{ConversationList, ListedProject, ProjectId, UserId, conversation_list::ListCursor};
+use parlor_protocol::{
+    AttachmentId, ConversationId, ConversationList, ListedProject, Project, ProjectId, UserId,
+    conversation_list::ListCursor,
+};
 
 /// `select!("…")`: the query for a user's projects (`$1`) with this condition.
 macro_rules! select {
     ($condition:literal) => {
         concat!(
             "SELECT p.id, p.definition, (SELECT count(*) FROM conversations c \
-                 WHERE c.user_id = p.user_id AND c.project_id = p.id AND c.trashed_at IS NULL) AS conversations \
+                 WHERE c.user_id = p.user_id AND c.project_id = p.id AND c.trashed_at IS NULL) AS conversations, \
+                 (SELECT count(*) FROM files f WHERE f.user_id = p.user_id AND f.project_id = p.id) AS files \
              FROM projects p WHERE p.user_id = $1",
             $condition
         )
@@ -37,6 +41,54 @@ impl ProjectStorage for SqlStorage {
         project(&mut connection, user_id, id).await
     }
 
+    async fn project_files(&self, user_id: UserId, id: ProjectId) -> Result<Vec<StoredFile>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        files::project_files(&mut connection, user_id, id).await
+    }
+
+    async fn project_of(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<ProjectInUse>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        let row = query(OF_CONVERSATION)
+            .bind_value(user_id)
+            .bind_value(conversation_id)
+            .fetch_optional(&mut tx)
+            .await?;
+        let read = |row: &Row| Ok((id(row, "id")?, json(row, "definition")?));
+        let found = read_undamaged_rows("projects", "id", row.as_slice(), read)?;
+        match found.into_iter().next() {
+            Some((id, project)) => Ok(Some(in_use(&mut tx, user_id, id, project).await?)),
+            None => Ok(None),
+        }
+    }
+
+    async fn search_project_files(
+        &self,
+        user_id: UserId,
+        id: ProjectId,
+        request: &SearchRequest,
+    ) -> Result<Vec<FoundPassage>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        search::search_project_files(&mut tx, user_id, id, request).await
+    }
+
+    async fn unindexed_project_files(
+        &self,
+        user_id: UserId,
+        project_id: ProjectId,
+    ) -> Result<Vec<AttachmentId>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let rows = query(UNINDEXED_FILES)
+            .bind_value(user_id)
+            .bind_value(project_id)
+            .fetch_all(&mut connection)
+            .await?;
+        read_undamaged_rows("files", "id", &rows, |row| id(row, "id"))
+    }
+
     async fn project_conversations(
         &self,
         user_id: UserId,
@@ -47,6 +99,23 @@ impl ProjectStorage for SqlStorage {
         let mut tx = self.readers.begin().await?;
         queries::project_conversations(&mut tx, (user_id, id), before, limit).await
     }
+}
+
+const OF_CONVERSATION: &str = "SELECT p.id, p.definition FROM conversations c \
+     JOIN projects p ON p.user_id = c.user_id AND p.id = c.project_id WHERE c.user_id = $1 AND c.id = $2";
+
+const UNINDEXED_FILES: &str = "SELECT f.id FROM files f JOIN search_pending s ON s.source = f.id \
+     WHERE f.user_id = $1 AND f.project_id = $2 AND s.kind = 'text'";
+
+/// Adds its files to a project.
+pub(super) async fn in_use(
+    connection: &mut Connection,
+    user_id: UserId,
+    id: ProjectId,
+    project: Project,
+) -> Result<ProjectInUse, StorageError> {
+    let files = files::project_files(connection, user_id, id).await?;
+    Ok(ProjectInUse { id, project, files })
 }
 
 /// Returns the projects of a user, oldest first.
@@ -74,9 +143,13 @@ pub(super) async fn project(
 }
 
 fn read_project(row: &Row) -> Result<ListedProject, StorageError> {
+    let count = |column: &str| -> Result<usize, StorageError> {
+        Ok(usize::try_from(row.try_get::<i64>(column)?).unwrap_or_default())
+    };
     Ok(ListedProject {
         id: id(row, "id")?,
         project: json(row, "definition")?,
-        conversations: usize::try_from(row.try_get::<i64>("conversations")?).unwrap_or_default(),
+        conversations: count("conversations")?,
+        files: count("files")?,
     })
 }

@@ -4,18 +4,18 @@
 use crate::sql::database::{Connection, Row, Sql, query};
 
 use super::{
-    branch, json_array, messages, number_or_zero, optional_text, page_context, parameters, provider_data,
-    text,
+    branch, json_array, messages, number_or_zero, optional_id, optional_text, page_context, parameters,
+    projects, provider_data, text,
 };
 use crate::{HistorySummary, PageSize, RunContext, RunKey, RunOptions, StorageError, damage::skip_damaged};
-use parlor_protocol::{ConversationId, Message, MessageBody, MessageId, Project};
+use parlor_protocol::{ConversationId, Message, MessageBody, MessageId, Project, ProjectId};
 
 /// The short parts of a run's context, most of which are usually empty. Forced tools belong to the question,
 /// for every answer to it: they are stored with the run that was started with the question.
 macro_rules! select_context {
     ($allowed:literal, $summaries:literal, $verdicts:literal) => {
         concat!(
-            "SELECT c.parameters, c.temporary, p.definition AS project, l.context, l.text, l.instructions, \
+            "SELECT c.parameters, c.temporary, p.id AS project_id, p.definition AS project, l.context, l.text, l.instructions, \
              (SELECT i.text FROM instructions i WHERE i.user_id = $1) AS user_instructions, \
              EXISTS (SELECT 1 FROM chat_search h WHERE h.user_id = $1) AS may_search, \
              (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
@@ -74,9 +74,13 @@ pub(super) async fn run_context(
         .bind_value(run.user_id)
         .bind_value(conversation_id)
         .bind_value(question)
-        .fetch_optional(connection)
+        .fetch_optional(&mut *connection)
         .await?;
     let Some(row) = row else { return Ok(None) };
+    let project = match read_project(&row, conversation_id)? {
+        Some((id, project)) => Some(projects::in_use(connection, run.user_id, id, project).await?),
+        None => None,
+    };
     Ok(Some(RunContext {
         answer,
         history,
@@ -84,7 +88,7 @@ pub(super) async fn run_context(
         context_snapshot: page_context::read_context_snapshot(&row, question)?,
         verdicts: json_array(&row, "verdicts", "payload_verdicts")?,
         instructions: text(&row, "user_instructions")?,
-        project: read_project(&row, conversation_id)?,
+        project,
         may_search_chats: row.try_get("may_search")?,
         is_temporary: number_or_zero("conversations", conversation_id, &row, "temporary")? != 0,
         allowed_tools: json_array(&row, "allowed", "allowed_tools")?,
@@ -93,10 +97,13 @@ pub(super) async fn run_context(
 }
 
 /// Reads the project. One that can't be read counts as none.
-fn read_project(row: &Row, conversation_id: ConversationId) -> Result<Option<Project>, StorageError> {
-    let read = || match optional_text(row, "project")? {
-        Some(definition) => Ok(Some(serde_json::from_str(&definition)?)),
-        None => Ok(None),
+fn read_project(
+    row: &Row,
+    conversation_id: ConversationId,
+) -> Result<Option<(ProjectId, Project)>, StorageError> {
+    let read = || match (optional_id(row, "project_id")?, optional_text(row, "project")?) {
+        (Some(id), Some(definition)) => Ok(Some((id, serde_json::from_str(&definition)?))),
+        _ => Ok(None),
     };
     let place = format_args!("of the conversation {conversation_id}");
     Ok(skip_damaged("projects", place, read())?.flatten())

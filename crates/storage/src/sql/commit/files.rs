@@ -8,7 +8,17 @@ use super::{
     personal::ensure_user,
 };
 use crate::{ChangeRejection, FileLocation, Outcome, RunKey, StoredFile};
-use parlor_protocol::{Attachment, AttachmentId, ConversationId, MessageId, Timestamp, UserId};
+use parlor_protocol::{Attachment, AttachmentId, ConversationId, MessageId, ProjectId, Timestamp, UserId};
+
+/// The place of a stored file.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum FilePlace {
+    /// An upload whose message is not sent.
+    Unsent,
+    /// A message, with the order in it.
+    Message(MessageId, usize),
+    Project(ProjectId),
+}
 
 impl Batch<'_> {
     /// Stores an uploaded file, whose message is not sent yet.
@@ -31,7 +41,8 @@ impl Batch<'_> {
             Err(ChangeRejection::NotFound)?;
         }
         let owner = (file.location.user_id, file.location.conversation_id);
-        self.insert_file(connection, file, owner, None, 0).await?;
+        self.insert_file(connection, file, owner, FilePlace::Unsent)
+            .await?;
         Ok(Outcome::Done)
     }
 
@@ -52,24 +63,28 @@ impl Batch<'_> {
             Err(ChangeRejection::NotFound)?;
         }
         let owner = (run.user_id, run.conversation_id);
-        self.insert_file(connection, file, owner, Some(run.message_id), 0)
+        self.insert_file(connection, file, owner, FilePlace::Message(run.message_id, 0))
             .await?;
         Ok(Outcome::Done)
     }
 
-    async fn insert_file(
+    pub(super) async fn insert_file(
         &mut self,
         connection: &mut Connection,
         StoredFile { attachment, location }: &StoredFile,
         (user_id, conversation_id): (UserId, ConversationId),
-        message_id: Option<MessageId>,
-        place: usize,
+        file_place: FilePlace,
     ) -> Result<(), ChangeError> {
+        let (message_id, place, project_id) = match file_place {
+            FilePlace::Unsent => (None, 0, None),
+            FilePlace::Message(id, place) => (Some(id), place, None),
+            FilePlace::Project(id) => (None, 0, Some(id)),
+        };
         let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         query(
             "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, \
-             bytes, width, height, text_bytes, problem, created_at, stored_by) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+             bytes, width, height, text_bytes, problem, created_at, stored_by, project_id) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
         )
         .bind_value(attachment.id)
         .bind_value(user_id)
@@ -87,6 +102,7 @@ impl Batch<'_> {
         .bind_value(attachment.problem)
         .bind_value(self.at)
         .bind_value((location.user_id != user_id).then_some(location.user_id))
+        .bind_value(project_id)
         .execute(connection)
         .await?;
         Ok(())
@@ -147,14 +163,19 @@ impl Batch<'_> {
         {
             file.attachment.id = AttachmentId::new();
             let owner = (user_id, conversation_id);
-            self.insert_file(&mut *connection, &file, owner, Some(message_id), place)
-                .await?;
+            self.insert_file(
+                &mut *connection,
+                &file,
+                owner,
+                FilePlace::Message(message_id, place),
+            )
+            .await?;
             copies.push(file.attachment);
         }
         Ok(copies)
     }
 
-    /// Gives a file a second row, as an upload that is in no message.
+    /// Gives a file of a message a second row, as an upload that is in no message.
     pub(super) async fn copy_file(
         &mut self,
         connection: &mut Connection,
@@ -166,7 +187,7 @@ impl Batch<'_> {
             "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, \
              bytes, width, height, text_bytes, problem, created_at, stored_by) \
              SELECT $3, user_id, conversation_id, NULL, 0, stored_name, stored_in, name, media_type, bytes, width, height, \
-             text_bytes, problem, $4, stored_by FROM files WHERE user_id = $1 AND id = $2",
+             text_bytes, problem, $4, stored_by FROM files WHERE user_id = $1 AND id = $2 AND project_id IS NULL",
         )
         .bind_value(user_id)
         .bind_value(id)
@@ -187,11 +208,13 @@ impl Batch<'_> {
         user_id: UserId,
         id: AttachmentId,
     ) -> Result<Outcome, ChangeError> {
-        query("DELETE FROM files WHERE user_id = $1 AND id = $2 AND message_id IS NULL")
-            .bind_value(user_id)
-            .bind_value(id)
-            .execute(connection)
-            .await?;
+        query(
+            "DELETE FROM files WHERE user_id = $1 AND id = $2 AND message_id IS NULL AND project_id IS NULL",
+        )
+        .bind_value(user_id)
+        .bind_value(id)
+        .execute(connection)
+        .await?;
         Ok(Outcome::DataDeleted)
     }
 
@@ -216,7 +239,7 @@ impl Batch<'_> {
         connection: &mut Connection,
         before: Timestamp,
     ) -> Result<Outcome, ChangeError> {
-        query("DELETE FROM files WHERE message_id IS NULL AND created_at < $1")
+        query("DELETE FROM files WHERE message_id IS NULL AND project_id IS NULL AND created_at < $1")
             .bind_value(before)
             .execute(connection)
             .await?;
@@ -248,8 +271,7 @@ impl Batch<'_> {
             &mut *connection,
             file,
             (file.location.user_id, file.location.conversation_id),
-            Some(message_id),
-            0,
+            FilePlace::Message(message_id, 0),
         )
         .await?;
         query("DELETE FROM attachments WHERE id = $1")

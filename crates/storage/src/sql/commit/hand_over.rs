@@ -20,7 +20,7 @@ use parlor_protocol::{
 /// Deletes the owner's private content: messages that are hidden or were never sent, with their files.
 const DELETE_UNSHARED: [&str; 3] = [
     "DELETE FROM messages WHERE user_id = $1 AND id IN (SELECT message_id FROM hidden_messages WHERE user_id = $1)",
-    "DELETE FROM files WHERE user_id = $1 AND (message_id IS NULL OR message_id IN (SELECT id FROM queued_messages WHERE user_id = $1))",
+    "DELETE FROM files WHERE user_id = $1 AND project_id IS NULL AND (message_id IS NULL OR message_id IN (SELECT id FROM queued_messages WHERE user_id = $1))",
     "DELETE FROM queued_messages WHERE user_id = $1",
 ];
 

@@ -1,18 +1,18 @@
 //! Changes to projects, and the move of a conversation into or out of one.
 
-use super::{Batch, ChangeError, list_place::Key, personal::ensure_user};
+use super::{Batch, ChangeError, files::FilePlace, list_place::Key, personal::ensure_user};
 use crate::{
-    ChangeRejection, Outcome,
+    ChangeRejection, Outcome, StoredFile,
     damage::skip_damaged,
     projects::ProjectChange,
     sql::{
         database::{Connection, query, query_scalar},
-        id,
+        files, id,
     },
 };
 use parlor_base::crash_point;
 use parlor_protocol::{
-    ConversationId, Project, ProjectConversations, ProjectId, Timestamp, UserEvent, UserId,
+    AttachmentId, ConversationId, Project, ProjectConversations, ProjectId, Timestamp, UserEvent, UserId,
 };
 
 impl Batch<'_> {
@@ -25,6 +25,18 @@ impl Batch<'_> {
         match change {
             ProjectChange::Save { id, project, limit } => {
                 self.save_project(connection, (user_id, *id), project, *limit)
+                    .await
+            }
+            ProjectChange::AddFile {
+                project_id,
+                file,
+                limit,
+            } => {
+                self.add_project_file(connection, (user_id, *project_id), file, *limit)
+                    .await
+            }
+            ProjectChange::DeleteFile { project_id, id } => {
+                self.delete_project_file(connection, (user_id, *project_id), *id)
                     .await
             }
             ProjectChange::Delete {
@@ -83,6 +95,48 @@ impl Batch<'_> {
         })
     }
 
+    /// Stores a file of a project under a name that no other file of the project has.
+    async fn add_project_file(
+        &mut self,
+        connection: &mut Connection,
+        (user_id, project_id): (UserId, ProjectId),
+        file: &StoredFile,
+        limit: usize,
+    ) -> Result<Outcome, ChangeError> {
+        require_project(&mut *connection, user_id, project_id).await?;
+        let others = files::project_files(&mut *connection, user_id, project_id).await?;
+        if others.len() >= limit {
+            Err(ChangeRejection::ProjectFilesFull)?;
+        }
+        let mut file = file.clone();
+        let names: Vec<&str> = others.iter().map(|other| &*other.attachment.name).collect();
+        file.attachment.name = free_name(&file.attachment.name, &names);
+        let owner = (user_id, file.location.conversation_id);
+        self.insert_file(&mut *connection, &file, owner, FilePlace::Project(project_id))
+            .await?;
+        self.log_project(connection, (user_id, project_id), false).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Deletes a file of a project. Deleting a missing one has no effect.
+    async fn delete_project_file(
+        &mut self,
+        connection: &mut Connection,
+        (user_id, project_id): (UserId, ProjectId),
+        id: AttachmentId,
+    ) -> Result<Outcome, ChangeError> {
+        let deleted = query("DELETE FROM files WHERE user_id = $1 AND project_id = $2 AND id = $3")
+            .bind_value(user_id)
+            .bind_value(project_id)
+            .bind_value(id)
+            .execute(&mut *connection)
+            .await?;
+        if deleted.rows_affected() > 0 {
+            self.log_project(connection, (user_id, project_id), false).await?;
+        }
+        Ok(Outcome::DataDeleted)
+    }
+
     /// Deletes the conversations of a project so that they can be restored.
     async fn trash_conversations_of(
         &mut self,
@@ -107,7 +161,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Deletes a project, which its conversations leave. Deleting a missing one has no effect.
+    /// Deletes a project with its files. Its conversations leave it. Deleting a missing one has no effect.
     async fn delete_project(
         &mut self,
         connection: &mut Connection,
@@ -164,6 +218,19 @@ impl Batch<'_> {
             .await?;
         Ok(())
     }
+}
+
+/// Returns a file's name with the first number that makes it different from the others: `a.pdf`, `a (2).pdf`.
+fn free_name(name: &str, others: &[&str]) -> String {
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
+        _ => (name, String::new()),
+    };
+    let numbered = (2..).map(|number: usize| format!("{stem} ({number}){extension}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names
+        .find(|name| !others.contains(&name.as_str()))
+        .unwrap_or_default()
 }
 
 /// Rejects a change that needs a project of the user.

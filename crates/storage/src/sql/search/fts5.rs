@@ -4,16 +4,13 @@ use std::fmt::Write;
 
 use super::{
     super::{
-        commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, conversation_tag, kind_tag, user_tag},
+        commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, conversation_tag, kind_tag, project_tag, user_tag},
         database::{Query, query},
     },
     Scope,
 };
 use crate::search::{SearchRequest, Term};
-use parlor_protocol::{
-    UserId,
-    search::{HitKind, SearchedAuthor},
-};
+use parlor_protocol::search::{HitKind, SearchedAuthor};
 
 /// Selects documents by a query of FTS5 (`?1`) of a user (`?2`), below an id (`?3`) and not below another (`?4`), the newest
 /// first.
@@ -41,19 +38,15 @@ pub(super) fn select(
         true => select_documents!(", d.words, d.parts || d.file AS parts", scope.in_projects),
         false => select_documents!("", scope.in_projects),
     };
-    (
-        query(select),
-        match_expression(scope.user_id, request),
-        Vec::new(),
-    )
+    (query(select), match_expression(scope, request), Vec::new())
 }
 
 /// Returns the expression of FTS5 for a request.
-fn match_expression(user_id: UserId, request: &SearchRequest) -> String {
+fn match_expression(scope: &Scope, request: &SearchRequest) -> String {
     let query = &request.query;
     // In any column: a filter by column reads the places of each of the user's documents. No text of others is found by writing
     // this word, since the query compares the user, too.
-    let mut expression = format!("\"{}\"", user_tag(user_id));
+    let mut expression = format!("\"{}\"", user_tag(scope.user_id));
     let mut add_tag = |tag: &str| {
         // Writing to a string can't fail.
         let _ = write!(expression, " AND tags : \"{tag}\"");
@@ -68,6 +61,9 @@ fn match_expression(user_id: UserId, request: &SearchRequest) -> String {
     }
     if let Some(conversation_id) = request.conversation_id {
         add_tag(&conversation_tag(conversation_id));
+    }
+    if let Some(project_id) = scope.files_of {
+        add_tag(&project_tag(project_id));
     }
     let file = query.file.as_deref().unwrap_or_default();
     if !file.is_empty() {

@@ -9,10 +9,11 @@ use super::{commit::search::article_text, id, json, optional_id, optional_text, 
 use crate::{
     StorageError, StoredFile,
     damage::skip_damaged,
+    projects::FoundPassage,
     search::{Candidate, MAX_RANKED, SearchRequest, Words, passages, rank, snippet},
 };
 use parlor_protocol::{
-    ConversationId, MessageBody, MessageId, ProjectId, Timestamp, UserId,
+    ConversationId, MessageBody, MessageId, Project, ProjectId, Timestamp, UserId,
     search::{HitKind, SearchHit, SearchHits, SearchOrder},
 };
 
@@ -51,13 +52,14 @@ pub(super) async fn search(
     };
     let scope = Scope {
         user_id,
+        files_of: None,
         in_projects: projects.as_deref().map(in_projects).unwrap_or_default(),
     };
     if projects.is_some_and(|projects| projects.is_empty()) {
         return Ok(found);
     }
     let documents = match request.order {
-        SearchOrder::Best => best(&mut *connection, &scope, request).await?,
+        SearchOrder::Best => one_of_each_source(best(&mut *connection, &scope, request).await?),
         SearchOrder::Newest => newest(&mut *connection, &scope, request).await?,
     };
     let skipped = match request.order {
@@ -86,6 +88,8 @@ pub(super) async fn search(
 /// The documents of a search, whatever is looked for.
 struct Scope {
     user_id: UserId,
+    /// Only files of this project.
+    files_of: Option<ProjectId>,
     /// A condition of SQL for those of some projects; empty for all.
     in_projects: String,
 }
@@ -123,9 +127,10 @@ fn folded(name: &str) -> String {
 
 fn in_projects(projects: &[ProjectId]) -> String {
     let ids: Vec<_> = projects.iter().map(|id| format!("'{id}'")).collect();
+    let ids = ids.join(", ");
     format!(
-        " AND d.conversation_id IN (SELECT c.id FROM conversations c WHERE c.user_id = $2 AND c.project_id IN ({}))",
-        ids.join(", ")
+        " AND (d.conversation_id IN (SELECT c.id FROM conversations c WHERE c.user_id = $2 AND c.project_id IN ({ids})) \
+         OR d.source IN (SELECT f.id FROM files f WHERE f.user_id = $2 AND f.project_id IN ({ids})))"
     )
 }
 
@@ -133,7 +138,7 @@ fn cursor(request: &SearchRequest) -> Option<i64> {
     request.cursor.as_deref()?.parse().ok()
 }
 
-/// Returns the documents in the order of their rank, one of each source.
+/// Returns the documents in the order of their rank.
 async fn best(
     connection: &mut Connection,
     scope: &Scope,
@@ -152,7 +157,32 @@ async fn best(
         }));
     }
     let candidates = candidates.into_iter().collect::<Result<Vec<_>, _>>()?;
-    Ok(one_of_each_source(rank(candidates, &request.query)))
+    Ok(rank(candidates, &request.query))
+}
+
+/// Searches the texts of a project's files, the best passages first.
+pub(super) async fn search_project_files(
+    connection: &mut Connection,
+    user_id: UserId,
+    project_id: ProjectId,
+    request: &SearchRequest,
+) -> Result<Vec<FoundPassage>, StorageError> {
+    if request.query.terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let scope = Scope {
+        user_id,
+        files_of: Some(project_id),
+        in_projects: String::new(),
+    };
+    let documents = best(connection, &scope, request).await?;
+    let passages = documents.into_iter().take(request.limit).map(|document| {
+        Ok(FoundPassage {
+            file_id: document.source.parse()?,
+            passage: document.passage,
+        })
+    });
+    passages.collect()
 }
 
 /// Returns the newest documents, one of each source, and one more than the hits if there is one.
@@ -239,9 +269,10 @@ async fn read_hit(
              WHERE m.user_id = $1 AND m.id = $2"
         }
         HitKind::File => {
-            "SELECT f.id, c.title, f.created_at, f.name AS shown, d.text FROM search_documents d JOIN files f ON f.id = d.source \
-             JOIN conversations c ON c.id = f.conversation_id JOIN messages m ON m.id = f.message_id \
-             WHERE f.user_id = $1 AND f.id = $2 AND d.id = $3"
+            "SELECT f.id, c.title, p.id AS project_id, p.definition, f.created_at, f.name AS shown, d.text FROM search_documents d \
+             JOIN files f ON f.id = d.source LEFT JOIN conversations c ON c.id = f.conversation_id \
+             LEFT JOIN messages m ON m.id = f.message_id LEFT JOIN projects p ON p.id = f.project_id \
+             WHERE f.user_id = $1 AND f.id = $2 AND d.id = $3 AND (c.id IS NOT NULL AND m.id IS NOT NULL OR p.id IS NOT NULL)"
         }
         HitKind::Article => {
             "SELECT pmid, title, authors, summary, note, saved_at AS created_at FROM articles WHERE user_id = $1 AND user_id || '/' || pmid = $2"
@@ -269,10 +300,18 @@ async fn read_hit(
             }
             HitKind::Article => article_text(&row)?,
         };
+        let project_id = match document.kind {
+            HitKind::File => optional_id(&row, "project_id")?,
+            _ => None,
+        };
         Ok(SearchHit {
             kind: document.kind,
             conversation_id: document.conversation_id,
-            title: text(&row, "title")?,
+            project_id,
+            title: match project_id {
+                Some(_) => json::<Project>(&row, "definition")?.name,
+                None => text(&row, "title")?,
+            },
             message_id: document.message_id,
             file_id: match document.kind {
                 HitKind::File => Some(id(&row, "id")?),

@@ -5,7 +5,7 @@
 
 use super::{
     super::{
-        commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, conversation_tag, kind_tag, user_tag},
+        commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, conversation_tag, kind_tag, project_tag, user_tag},
         database::{Query, query},
     },
     Scope,
@@ -37,6 +37,7 @@ pub(super) fn select(
         conditions.push(tag(kind_tag(HitKind::File)));
     }
     conditions.extend(request.conversation_id.map(|id| tag(&conversation_tag(id))));
+    conditions.extend(scope.files_of.map(|id| tag(&project_tag(id))));
     conditions.extend(
         request
             .except

@@ -18,7 +18,7 @@ use crate::{
     damage::skip_damaged,
     search::{Word, Words, passages::Passage},
 };
-use parlor_protocol::{AttachmentId, ConversationId, MessageId, UserId, search::HitKind};
+use parlor_protocol::{AttachmentId, ConversationId, MessageId, ProjectId, UserId, search::HitKind};
 
 /// How much of one transaction is indexed at its end, and how much at once in the background. More would keep other changes
 /// waiting.
@@ -322,6 +322,7 @@ fn tags(source: &Source<'_>, kind: HitKind) -> String {
         HitKind::Question | HitKind::Title | HitKind::Article => {}
     }
     tags.extend(source.conversation_id.map(conversation_tag));
+    tags.extend(source.project_id.map(project_tag));
     tags.join(" ")
 }
 
@@ -334,6 +335,11 @@ pub(in crate::sql) fn user_tag(user_id: UserId) -> String {
 
 pub(in crate::sql) fn conversation_tag(conversation_id: ConversationId) -> String {
     format!("c{}", conversation_id.0.simple())
+}
+
+/// The tag of a project's files. Its conversations do not have it, as they may be moved.
+pub(in crate::sql) fn project_tag(project_id: ProjectId) -> String {
+    format!("p{}", project_id.0.simple())
 }
 
 pub(in crate::sql) fn kind_tag(kind: HitKind) -> &'static str {

@@ -3,7 +3,7 @@
 use crate::sql::database::{Connection, Row, query};
 
 use super::super::{
-    super::{id, json, optional_text, text},
+    super::{id, json, optional_id, optional_text, text},
     ChangeError,
     deletion::require_shown,
 };
@@ -12,7 +12,9 @@ use crate::{
     damage::skip_damaged,
     search::passages::{self, Passage},
 };
-use parlor_protocol::{ConversationId, MessageBody, MessageId, Timestamp, UserId, search::HitKind};
+use parlor_protocol::{
+    ConversationId, MessageBody, MessageId, ProjectId, Timestamp, UserId, search::HitKind,
+};
 
 /// What has a text.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(super) struct Source<'a> {
     pub(super) at: Timestamp,
     pub(super) conversation_id: Option<ConversationId>,
     pub(super) message_id: Option<MessageId>,
+    /// The project of a file that is in no conversation.
+    pub(super) project_id: Option<ProjectId>,
     pub(super) is_of_user: bool,
 }
 
@@ -49,6 +53,7 @@ pub(super) async fn read_message<'a>(
             at: Timestamp(row.try_get("created_at")?),
             conversation_id: Some(id(&row, "conversation_id")?),
             message_id: Some(message_id),
+            project_id: None,
             is_of_user: matches!(body, MessageBody::User { .. }),
         };
         Ok((source, body))
@@ -93,6 +98,7 @@ pub(super) async fn read_title<'a>(
             at: Timestamp(row.try_get("created_at")?),
             conversation_id: Some(id(&row, "id")?),
             message_id: None,
+            project_id: None,
             is_of_user: true,
         };
         let passage = Passage {
@@ -124,6 +130,7 @@ pub(super) async fn read_article<'a>(
             at: Timestamp(row.try_get("saved_at")?),
             conversation_id: None,
             message_id: None,
+            project_id: None,
             is_of_user: true,
         };
         Ok((source, passages::of_article(&article_text(&row)?)))
@@ -141,12 +148,12 @@ pub(in crate::sql) fn article_text(row: &Row) -> Result<String, StorageError> {
     Ok(paragraphs.join("\n"))
 }
 
-/// Reads a file that is in a message, with its name.
+/// Reads a file that is in a message or a project, with its name.
 pub(super) async fn read_file<'a>(connection: &mut Connection, file: &'a str) -> Found<'a, String> {
     let row = query(
-        "SELECT f.user_id, f.conversation_id, f.message_id, f.name, f.created_at, \
+        "SELECT f.user_id, f.conversation_id, f.message_id, f.project_id, f.name, f.created_at, \
              NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = f.message_id) AS is_of_user \
-         FROM files f WHERE f.id = $1 AND f.message_id IS NOT NULL \
+         FROM files f WHERE f.id = $1 AND (f.message_id IS NOT NULL OR f.project_id IS NOT NULL) \
              AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = f.conversation_id AND c.temporary <> 0)",
     )
     .bind(file)
@@ -158,8 +165,9 @@ pub(super) async fn read_file<'a>(connection: &mut Connection, file: &'a str) ->
             user_id: id(&row, "user_id")?,
             id: file,
             at: Timestamp(row.try_get("created_at")?),
-            conversation_id: Some(id(&row, "conversation_id")?),
-            message_id: Some(id(&row, "message_id")?),
+            conversation_id: Some(id(&row, "conversation_id")?).filter(|id| *id != ConversationId::NONE),
+            message_id: optional_id(&row, "message_id")?,
+            project_id: optional_id(&row, "project_id")?,
             is_of_user: row.try_get("is_of_user")?,
         };
         Ok((source, optional_text(&row, "name")?.unwrap_or_default()))
