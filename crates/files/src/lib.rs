@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 pub use self::{
     chart::{MAX_CHART_PICTURE_BYTES, is_chart},
+    pages::{PagePart, page_ranges, parts_by_page, split_pages},
     prepare::{CleanImage, PrepareError},
     reader::{
         document::{DocumentArguments, run as read_document},
@@ -22,7 +23,7 @@ pub use self::{
     sweep::sweep_periodically,
     tables::TableFileError,
     uncommitted::UncommittedFile,
-    upload::{UploadError, UploadHead},
+    upload::{FileOwner, UploadError, UploadHead},
 };
 use self::{
     contents::{ContentForm, Contents},
@@ -46,6 +47,7 @@ mod contents;
 mod media_type;
 mod migration;
 mod model_text;
+mod pages;
 mod prepare;
 mod quota;
 mod reader;

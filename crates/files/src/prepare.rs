@@ -126,18 +126,18 @@ impl Inner {
         arguments
     }
 
-    /// Writes the form of a document for models next to the original, and returns what was found. The name decides the
-    /// type of one that can't be read.
+    /// Writes the form of a document for models next to the original, with at most `text_bytes` of text, and returns what was
+    /// found. The name decides the type of one that can't be read.
     pub(super) async fn prepare_document(
         &self,
         location: FileLocation,
-        container: Container,
+        (container, text_bytes): (Container, usize),
         name: &str,
     ) -> Result<Findings, PrepareError> {
         let arguments = [
             document::SUBCOMMAND.to_owned(),
             container.as_str().to_owned(),
-            self.settings.text_bytes.to_string(),
+            text_bytes.to_string(),
             self.settings.table_rows.to_string(),
             self.settings.reader_bytes.to_string(),
         ];

@@ -55,7 +55,7 @@ fn text_file() -> StoredFile {
 async fn upload(files: Files, name: &str, data: &'static [u8]) -> Result<Attachment, UploadError> {
     let head = UploadHead {
         user_id: UserId::LOCAL,
-        conversation_id: ConversationId::new(),
+        owner: FileOwner::Conversation(ConversationId::new()),
         name,
         length: None,
     };
@@ -207,7 +207,7 @@ async fn only_json_of_objects_has_tables() {
     ] {
         let head = UploadHead {
             user_id: UserId::LOCAL,
-            conversation_id: ConversationId::new(),
+            owner: FileOwner::Conversation(ConversationId::new()),
             name,
             length: None,
         };

@@ -18,8 +18,8 @@ use super::{
 use parlor_base::crash_point;
 use parlor_base::text::{is_format_mark, truncate_chars};
 use parlor_journal::JournalError;
-use parlor_protocol::{Attachment, AttachmentId, ConversationId, FileProblem, UserId};
-use parlor_storage::{Change, FileChange, FileLocation, StorageError, StoredFile};
+use parlor_protocol::{Attachment, AttachmentId, ConversationId, FileProblem, ProjectId, UserId};
+use parlor_storage::{Change, FileChange, FileLocation, StorageError, StoredFile, projects::ProjectChange};
 
 /// The maximum length of a file's name, in characters.
 const MAX_NAME_CHARS: usize = 120;
@@ -58,18 +58,32 @@ pub enum UploadError {
     Journal(#[from] JournalError),
 }
 
+/// The owner of an uploaded file.
+#[derive(Clone, Copy, Debug)]
+pub enum FileOwner {
+    /// A message that will be sent in this conversation.
+    Conversation(ConversationId),
+    Project {
+        id: ProjectId,
+        /// The number of files of one project.
+        max_files: usize,
+        /// The text of a document that is read, in bytes.
+        text_bytes: usize,
+    },
+}
+
 /// The beginning of an upload.
 #[derive(Debug)]
 pub struct UploadHead<'a> {
     pub user_id: UserId,
-    pub conversation_id: ConversationId,
+    pub owner: FileOwner,
     pub name: &'a str,
     /// The size in bytes, if the request names it.
     pub length: Option<u64>,
 }
 
 impl Files {
-    /// Stores an upload. It stays if a message with it is sent in time.
+    /// Stores an upload. That of a message stays if it is sent in time.
     ///
     /// # Errors
     ///
@@ -81,10 +95,14 @@ impl Files {
     ) -> Result<Attachment, UploadError> {
         let UploadHead {
             user_id,
-            conversation_id,
+            owner,
             name,
             length,
         } = head;
+        let (conversation_id, text_bytes) = match owner {
+            FileOwner::Conversation(id) => (id, self.0.settings.text_bytes),
+            FileOwner::Project { text_bytes, .. } => (ConversationId::NONE, text_bytes),
+        };
         let location = FileLocation {
             user_id,
             conversation_id,
@@ -139,8 +157,12 @@ impl Files {
         content.keep().await?;
         match container {
             Some(container) => {
-                let container = (container, text_check.is_text());
-                self.0.read_document(location, container, &mut attachment).await?;
+                let document = UploadedDocument {
+                    container,
+                    is_utf8: text_check.is_text(),
+                    text_bytes,
+                };
+                self.0.read_document(location, document, &mut attachment).await?;
             }
             None if is_image(&attachment) => self.0.read_image(location, &mut attachment).await?,
             None => {}
@@ -150,11 +172,29 @@ impl Files {
             attachment: attachment.clone(),
             location,
         };
-        guard
-            .commit(Change::File(FileChange::StoreUpload { file }))
-            .await?;
+        let change = match owner {
+            FileOwner::Conversation(_) => Change::File(FileChange::StoreUpload { file }),
+            FileOwner::Project { id, max_files, .. } => {
+                let change = ProjectChange::AddFile {
+                    project_id: id,
+                    file: Box::new(file),
+                    limit: max_files,
+                };
+                Change::Project { user_id, change }
+            }
+        };
+        guard.commit(change).await?;
         Ok(attachment)
     }
+}
+
+/// A document that was uploaded.
+struct UploadedDocument {
+    container: Container,
+    /// True for a text in UTF-8.
+    is_utf8: bool,
+    /// The text that is read, in bytes.
+    text_bytes: usize,
 }
 
 impl Inner {
@@ -181,15 +221,21 @@ impl Inner {
         }
     }
 
-    /// Reads a document. One that can't be read is kept all the same, for the user and for tools. `is_utf8` is true for a
-    /// text in that encoding.
+    /// Reads a document. One that can't be read is kept all the same, for the user and for tools.
     async fn read_document(
         &self,
         location: FileLocation,
-        (container, is_utf8): (Container, bool),
+        document: UploadedDocument,
         file: &mut Attachment,
     ) -> Result<(), UploadError> {
-        let found = self.prepare_document(location, container, &file.name).await;
+        let UploadedDocument {
+            container,
+            is_utf8,
+            text_bytes,
+        } = document;
+        let found = self
+            .prepare_document(location, (container, text_bytes), &file.name)
+            .await;
         let found = found.map_err(|error| self.upload_error(error))?;
         match (found.media_type, container) {
             // Its name says more of a text than its content.

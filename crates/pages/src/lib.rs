@@ -36,7 +36,7 @@ pub use self::{
     fence::fence_text,
     interactions::list_interactions,
     page::{BuiltContext, ContextError, OpenPage, Page, StoredText},
-    prompt::{Instructions, Prompt, PromptInput, PromptTarget},
+    prompt::{Instructions, ProjectFilesText, Prompt, PromptInput, PromptTarget},
     registry::Pages,
     scope::{PageDefinition, ResolvedScope, Scope, Subtab, Tab},
 };

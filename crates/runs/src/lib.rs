@@ -24,8 +24,8 @@ use self::{
 use parlor_base::{
     clock, crash_point,
     settings::{
-        AccountSettings, AgentSettings, HistorySettings, ImageSettings, Limits, PromptSettings, Settings,
-        Timeouts,
+        AccountSettings, AgentSettings, HistorySettings, ImageSettings, Limits, ProjectSettings,
+        PromptSettings, Settings, Timeouts,
     },
 };
 use parlor_files::Files;
@@ -183,6 +183,7 @@ struct Inner {
     files: Files,
     accounts: Arc<AccountSettings>,
     agent: AgentSettings,
+    projects: ProjectSettings,
     prompt: PromptSettings,
     history: HistorySettings,
     images: ImageSettings,
@@ -222,6 +223,7 @@ impl Runs {
             files,
             accounts: Arc::new(settings.accounts.clone()),
             agent: settings.agent.clone(),
+            projects: settings.projects.clone(),
             prompt: settings.prompt.clone(),
             history: settings.history.clone(),
             images: settings.images.clone(),

@@ -10,6 +10,7 @@ use super::{
     generate_image::GenerateImage,
     memory::{Forget, MemoryStore, Recall, Remember},
     nothing_new::NothingNew,
+    project_files::{ReadProjectFile, SearchProjectFiles},
     retrieve_file::RetrieveFile,
     search_conversations::SearchConversations,
     search_pubmed::SearchPubmed,
@@ -34,6 +35,14 @@ pub fn built_in(
     let tools = &settings.tools;
     let web_search = tools.web_search.as_ref().and_then(WebSearch::new);
     let retrieve_file = RetrieveFile::new(storage.clone(), files.clone());
+    let read_project_file = ReadProjectFile {
+        storage: storage.clone(),
+        files: files.clone(),
+    };
+    let search_project_files = SearchProjectFiles {
+        storage: storage.clone(),
+        files: files.clone(),
+    };
     let generate_image = GenerateImage::new(
         storage.clone(),
         files,
@@ -53,9 +62,12 @@ pub fn built_in(
         .with_tool(Remember(memories.clone()))
         .with_tool(Recall(memories.clone()))
         .with_tool(Forget(memories))
-        // Offered only in conversations with files, with an image model, to those who have switched it on, and to schedules.
+        // Offered only in conversations with files, in projects with files, with an image model, to those who have switched it
+        // on, and to schedules.
         .with_scoped_tools(vec![
             any_tool(retrieve_file),
+            any_tool(read_project_file),
+            any_tool(search_project_files),
             any_tool(generate_image),
             any_tool(search_conversations),
             any_tool(NothingNew),

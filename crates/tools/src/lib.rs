@@ -19,6 +19,8 @@ pub mod memory;
 mod message_file;
 mod nothing_new;
 mod payload;
+mod phrasings;
+mod project_files;
 mod registry;
 mod retrieve_file;
 pub mod schema;
@@ -49,6 +51,7 @@ pub use self::{
     generate_image::{GenerateImage, made_images},
     nothing_new::NothingNew,
     payload::UNKNOWN_VERSION_FIELD,
+    project_files::{ReadProjectFile, SearchProjectFiles},
     registry::{ToolOffer, ToolProvider, ToolRegistry},
     retrieve_file::RetrieveFile,
     search_conversations::SearchConversations,

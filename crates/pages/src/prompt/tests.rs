@@ -27,6 +27,7 @@ fn system_prompt(page: &PageDefinition, known: &PromptInput<'_>) -> String {
 fn prompt_input<'a>(payloads: &'a [PayloadRef], user: &'a str) -> PromptInput<'a> {
     PromptInput {
         now: NOON,
+        project_files: &ProjectFilesText::None,
         page_context: None,
         interactions: "",
         payloads,

@@ -6,6 +6,7 @@ mod checks;
 mod hand_over;
 mod inputs;
 mod prepare;
+mod project_files;
 mod provider_data;
 mod restore;
 mod sources;
@@ -78,8 +79,10 @@ struct Driver<'a> {
     page: Option<Arc<PageContext>>,
     /// The messages that lead to the run, oldest first.
     history: Arc<[Message]>,
-    /// The files of the user's messages on the branch.
+    /// The files of the project, then those of the user's messages on the branch.
     attached: Arc<[Attachment]>,
+    /// The files of the project.
+    project_files: Vec<Attachment>,
     /// The provider data of the history and the answer, for the models' providers only.
     provider_data: HashMap<MessageId, Vec<PlacedProviderData>>,
     /// Bytes of provider data in the present call.

@@ -18,7 +18,7 @@ use super::{
         tool_choice::ToolChoice,
         tool_tasks::ToolTasks,
     },
-    Driver,
+    Driver, project_files,
     restore::RunSession,
 };
 use crate::{
@@ -84,6 +84,7 @@ impl<'a> Driver<'a> {
         let scope = runs
             .pages
             .resolve(context_snapshot.as_ref().map(|snapshot| &snapshot.context));
+        let models = Arc::new(runs.models.of_user(run.user_id).pinned());
         let mut named_tools = scope.tools.clone();
         if history.iter().any(|message| !message.files().is_empty()) {
             named_tools.push(RetrieveFile::NAME);
@@ -95,11 +96,12 @@ impl<'a> Driver<'a> {
         if scheduled.as_ref().is_some_and(|scheduled| scheduled.only_new) {
             named_tools.push(NothingNew::NAME);
         }
-        let attached = attached_files(&history);
+        let used_files = project_files::use_files(runs, &models, &answer.model, project.as_ref()).await;
+        named_tools.extend(&used_files.tools);
+        let attached = attached_files(&used_files.attachments, &history);
         if !runs.files.with_tables(run.user_id, &attached).await.is_empty() {
             named_tools = data::with_file_tables(named_tools);
         }
-        let models = Arc::new(runs.models.of_user(run.user_id).pinned());
         // The tool uses the models for all.
         let image_model = runs.models.image_model(&runs.images);
         if image_model.is_some_and(|model| permissions.allows_model(&model.id)) {
@@ -140,6 +142,7 @@ impl<'a> Driver<'a> {
             scope.page,
             &PromptInput {
                 now: clock::now(),
+                project_files: &used_files.text,
                 page_context: context_snapshot.as_ref(),
                 interactions: &list_interactions(&history, &runs.history.time_zone()),
                 payloads: &payloads,
@@ -155,7 +158,7 @@ impl<'a> Driver<'a> {
                     user: &instructions,
                     project: project
                         .as_ref()
-                        .map(|project| (&*project.name, &*project.instructions)),
+                        .map(|used| (&*used.project.name, &*used.project.instructions)),
                 },
             },
         );
@@ -189,6 +192,7 @@ impl<'a> Driver<'a> {
             page_payloads,
             cost_limit: scheduled.and_then(|scheduled| scheduled.run_limit),
             history,
+            project_files: used_files.attachments,
             attached: attached.clone(),
             provider_data,
             opaque_bytes: 0,
@@ -282,10 +286,11 @@ fn has_quotable_texts(attached: &[Attachment], tools: &[&str]) -> bool {
     attached.iter().any(has_text) || tools.contains(&READ_ARTICLE)
 }
 
-/// Returns the files of the user's messages.
-pub(super) fn attached_files(history: &[Message]) -> Arc<[Attachment]> {
+/// Returns the files that tools can use: those of the project, then those of the user's messages.
+pub(super) fn attached_files(of_project: &[Attachment], history: &[Message]) -> Arc<[Attachment]> {
     let own = history.iter().filter(|message| message.assistant().is_none());
-    own.flat_map(Message::files).cloned().collect()
+    let files = of_project.iter().chain(own.flat_map(Message::files));
+    files.cloned().collect()
 }
 
 /// Returns the payloads made for the panel on the branch that leads to an answer, and in the

@@ -1,6 +1,7 @@
 //! The check of cited sources: a quote counts only if the source has these words, white space apart.
 
 use super::Driver;
+use parlor_files::split_pages;
 use parlor_markup::web_link;
 use parlor_model::Toolbox;
 use parlor_protocol::{
@@ -84,7 +85,7 @@ impl Driver<'_> {
         Ok(source)
     }
 
-    /// Returns the file of the conversation that a source names.
+    /// Returns the file of the conversation or its project that a source names.
     fn cited_file(&self, source: &CitedSource) -> Option<&Attachment> {
         let is_name = |file: &&Attachment| [&source.title, &source.url].contains(&&file.name);
         let is_named = web_link::parse(&source.url).is_none();
@@ -101,7 +102,8 @@ impl Driver<'_> {
             tracing::error!(%error, "a cited file can't be read");
             None
         });
-        Ok(split_pages(&text.unwrap_or_default()))
+        let text = text.unwrap_or_default();
+        Ok(split_pages(&text).into_iter().map(str::to_owned).collect())
     }
 
     /// Returns the outputs of finished calls that name a URL, in this answer and those before it. Only tools that find sources
@@ -118,36 +120,5 @@ impl Driver<'_> {
             .filter_map(|call| call.output.as_deref())
             .filter(|output| !url.is_empty() && web_link::contains_url(url, output))
             .collect()
-    }
-}
-
-/// Splits the text of a document at the marks of its pages, `[Page 2]`. The text before the first page is not one of them.
-fn split_pages(text: &str) -> Vec<String> {
-    let mut pages: Vec<String> = Vec::new();
-    let mut before = String::new();
-    for line in text.lines() {
-        let number = line
-            .strip_prefix("[Page ")
-            .and_then(|rest| rest.strip_suffix(']'));
-        if number.is_some_and(|number| number.parse() == Ok(pages.len() + 1)) {
-            pages.push(String::new());
-            continue;
-        }
-        let page = pages.last_mut().unwrap_or(&mut before);
-        page.push_str(line);
-        page.push('\n');
-    }
-    if pages.is_empty() { vec![before] } else { pages }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_are_counted_by_their_marks() {
-        let text = "[File: a.pdf]\n[Page 1]\nSalt\n[Page 7]\n\n[Page 2]\nrises\n";
-        assert_eq!(split_pages(text), ["Salt\n[Page 7]\n\n", "rises\n"]);
-        assert_eq!(split_pages("No pages"), ["No pages\n"]);
     }
 }

@@ -1,37 +1,27 @@
 //! Looks into the earlier conversations of the person: never into those of others, nor into the present one.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{cmp::Reverse, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
+use super::{
+    Tool, ToolContext, ToolError, ToolKind, ToolResult,
+    phrasings::{JoinedHits, searches},
+};
 use parlor_protocol::{
-    ConversationId, MessageId, UserId,
+    ConversationId, UserId,
     search::{HitKind, SearchHit},
     tool_kind,
 };
-use parlor_storage::{
-    SearchRequest, Storage,
-    search::{MAX_QUERY_BYTES, SearchQuery},
-};
+use parlor_storage::{SearchRequest, Storage};
 
-/// The most phrasings; further ones are ignored.
-const MAX_PHRASINGS: usize = 6;
-
-/// The hits of each phrasing that are compared, and of all together that are given.
-const HITS_PER_PHRASING: usize = 12;
+/// The most hits that are given.
 const MAX_HITS: usize = 8;
 
 /// The length of the text around what was found, in bytes.
 const TEXT_BYTES: usize = 700;
-
-/// The rank from which on a hit counts half as much as the first: reciprocal rank fusion, for short lists.
-const HALF_RANK: f64 = 10.0;
-
-/// What a hit counts that has only some of the words.
-const PARTIAL_WEIGHT: f64 = 0.4;
 
 /// The tool, which is offered to those who have switched it on.
 pub struct SearchConversations(pub Arc<dyn Storage>);
@@ -58,13 +48,8 @@ impl Tool for SearchConversations {
     }
 
     async fn run(&self, input: SearchConversationsInput, call: ToolContext) -> Result<ToolResult, ToolError> {
-        let phrasings = input.phrasings.iter().map(|phrasing| phrasing.trim());
-        let phrasings: Vec<&str> = phrasings.filter(|phrasing| !phrasing.is_empty()).collect();
-        if phrasings.is_empty() {
-            return Err(ToolError::new("Say in `phrasings` what is looked for."));
-        }
         let hits = self
-            .search(call.user_id, call.conversation_id, &phrasings)
+            .search(call.user_id, call.conversation_id, &input.phrasings)
             .await?;
         if hits.is_empty() {
             return Ok("Nothing was found with these words.".to_owned().into());
@@ -73,50 +58,35 @@ impl Tool for SearchConversations {
     }
 }
 
-/// A hit, and how much it counts.
-type Counted = (f64, SearchHit);
-
 impl SearchConversations {
-    /// Searches each phrasing, first all of its words, then any of them, and joins the lists.
+    /// Searches each phrasing, and joins the lists.
     async fn search(
         &self,
         user_id: UserId,
         present: ConversationId,
-        phrasings: &[&str],
+        phrasings: &[String],
     ) -> Result<Vec<SearchHit>, ToolError> {
-        let mut found: HashMap<(Option<MessageId>, Option<String>, &str), Counted> = HashMap::new();
-        for phrasing in phrasings.iter().take(MAX_PHRASINGS) {
-            let beginning = phrasing.get(..phrasing.floor_char_boundary(MAX_QUERY_BYTES));
-            for (any_term, weight) in [(false, 1.0), (true, PARTIAL_WEIGHT)] {
-                let request = SearchRequest {
-                    query: SearchQuery::parse(beginning.unwrap_or_default()),
-                    any_term,
-                    limit: HITS_PER_PHRASING,
-                    except: Some(present),
-                    snippet_bytes: TEXT_BYTES,
-                    ..SearchRequest::default()
-                };
-                let hits = self.0.search(user_id, &request).await.map_err(|error| {
-                    tracing::error!(%error, "earlier conversations can't be searched");
-                    ToolError::unavailable()
-                })?;
-                let texts = hits.hits.into_iter().filter(|hit| hit.kind != HitKind::Title);
-                let mut rank = 0.0;
-                for hit in texts {
-                    let key = (hit.message_id, hit.pmid.clone(), hit.kind.as_str());
-                    let counted = found.entry(key).or_insert((0.0, hit));
-                    counted.0 += weight / (HALF_RANK + rank);
-                    rank += 1.0;
-                }
-            }
+        let mut found = JoinedHits::default();
+        for (search, weight) in searches(phrasings)? {
+            let request = SearchRequest {
+                except: Some(present),
+                snippet_bytes: TEXT_BYTES,
+                ..search
+            };
+            let hits = self.0.search(user_id, &request).await.map_err(|error| {
+                tracing::error!(%error, "earlier conversations can't be searched");
+                ToolError::unavailable()
+            })?;
+            let texts = hits.hits.into_iter().filter(|hit| hit.kind != HitKind::Title);
+            let texts = texts.map(|hit| {
+                (
+                    (hit.message_id, hit.file_id, hit.pmid.clone(), hit.kind.as_str()),
+                    hit,
+                )
+            });
+            found.add(texts, weight);
         }
-        let mut found: Vec<Counted> = found.into_values().collect();
-        found.sort_by(|(one, hit), (other, other_hit)| {
-            let newest_first = other_hit.created_at.cmp(&hit.created_at);
-            other.total_cmp(one).then(newest_first)
-        });
-        found.truncate(MAX_HITS);
-        Ok(found.into_iter().map(|(_, hit)| hit).collect())
+        Ok(found.best(MAX_HITS, |hit| Reverse(hit.created_at)))
     }
 }
 

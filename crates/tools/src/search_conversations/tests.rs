@@ -1,7 +1,9 @@
 use parlor_protocol::{
-    AssistantMessage, IntentId, RunEvent, RunStatus, Timestamp, intent::SendMessage, transcript,
+    AssistantMessage, IntentId, MessageId, RunEvent, RunStatus, Timestamp, intent::SendMessage, transcript,
 };
-use parlor_storage::{Change, IntentChange, RunKey, RunOutput, RunStart, sqlite::SqliteStorage};
+use parlor_storage::{
+    Change, IntentChange, RunKey, RunOutput, RunStart, search::SearchQuery, sqlite::SqliteStorage,
+};
 
 use super::*;
 use crate::test_call;
