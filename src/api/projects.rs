@@ -5,7 +5,8 @@ use async_trait::async_trait;
 use super::Api;
 use crate::app;
 use parlor_protocol::{
-    ApiError, ListedProject, Project, ProjectConversations, ProjectDeleted, ProjectId, ProjectList,
+    ApiError, AttachmentId, ListedProject, Project, ProjectConversations, ProjectDeleted, ProjectFiles,
+    ProjectId, ProjectList,
 };
 use parlor_ui::api::projects::ProjectFunctions;
 
@@ -28,6 +29,16 @@ impl ProjectFunctions for Api {
             false => app::projects::change(&caller, id, project).await,
         };
         caller.set_error_status(saved)
+    }
+
+    async fn project_files(&self, id: ProjectId) -> Result<ProjectFiles, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::projects::files(&caller, id).await)
+    }
+
+    async fn delete_project_file(&self, project_id: ProjectId, id: AttachmentId) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::projects::delete_file(&caller, project_id, id).await)
     }
 
     async fn delete_project(

@@ -5,24 +5,24 @@ use bytes::Bytes;
 use futures::StreamExt;
 
 use super::{AppState, Caller, not_found};
-use parlor_files::{MAX_CHART_PICTURE_BYTES, PrepareError, UploadHead, is_chart};
-use parlor_protocol::{ApiError, Attachment, AttachmentId, ConversationId, ErrorCode, FilePreview};
+use parlor_files::{FileOwner, MAX_CHART_PICTURE_BYTES, PrepareError, UploadHead, is_chart};
+use parlor_protocol::{ApiError, Attachment, AttachmentId, ErrorCode, FilePreview};
 use parlor_storage::{Change, FileChange, StorageError, StoredFile};
 
 /// The part of a refused upload that is read all the same, in bytes.
 const MAX_DISCARDED_BYTES: usize = 4 << 20;
 
-/// Stores a file for a message that will be sent in a conversation. `length` is its size, if the request names it.
+/// Stores a file of a message that will be sent, or of a project. `length` is its size, if the request names it.
 pub async fn upload(
     caller: &Caller,
-    conversation_id: ConversationId,
+    owner: FileOwner,
     name: &str,
     length: Option<u64>,
     body: Body,
 ) -> Result<Attachment, ApiError> {
     let head = UploadHead {
         user_id: caller.user_id,
-        conversation_id,
+        owner,
         name,
         length,
     };

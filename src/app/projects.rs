@@ -1,17 +1,23 @@
 //! Projects: saving and deleting them.
 
+use axum::body::Body;
 use parlor_base::clock;
+use parlor_files::FileOwner;
 use parlor_markup::markdown::is_invisible;
 use parlor_protocol::{
-    ApiError, ErrorCode, ListedProject, Project, ProjectConversations, ProjectDeleted, ProjectId, ProjectList,
+    ApiError, Attachment, AttachmentId, ErrorCode, ListedProject, Project, ProjectConversations,
+    ProjectDeleted, ProjectFiles, ProjectId, ProjectList,
 };
-use parlor_storage::{Change, projects::ProjectChange};
+use parlor_storage::{Change, ChangeRejection, projects::ProjectChange};
 
 use super::{Caller, deletion, not_found};
 
 /// Returns the caller's projects.
 pub async fn list(caller: &Caller) -> Result<ProjectList, ApiError> {
+    // Before the list is read: a change between both is reported once more, and none is missed.
+    let as_of = caller.app.storage.last_position(caller.user_id).await?;
     Ok(ProjectList {
+        as_of,
         projects: caller.app.storage.projects(caller.user_id).await?,
         limit: caller.app.settings.projects.per_user,
     })
@@ -84,6 +90,58 @@ pub async fn delete(
     });
     let broke = |_| ApiError::new(ErrorCode::Internal, "Something went wrong. Load the page again.");
     deleting.await.map_err(broke)?
+}
+
+/// Returns the files of one of the caller's projects.
+///
+/// # Errors
+///
+/// If there is no such project.
+pub async fn files(caller: &Caller, id: ProjectId) -> Result<ProjectFiles, ApiError> {
+    get(caller, id).await?;
+    let files = caller.app.storage.project_files(caller.user_id, id).await?;
+    Ok(ProjectFiles {
+        files: files.into_iter().map(|file| file.attachment).collect(),
+        limit: caller.app.settings.projects.files,
+    })
+}
+
+/// Stores a file of a project, which its conversations can read from their next answer on. `length` is its size, if the request
+/// names it.
+///
+/// # Errors
+///
+/// If there is no such project, it has as many files as it can have, or the file is not accepted.
+pub async fn add_file(
+    caller: &Caller,
+    id: ProjectId,
+    name: &str,
+    length: Option<u64>,
+    body: Body,
+) -> Result<Attachment, ApiError> {
+    let settings = &caller.app.settings.projects;
+    // Before anything of it is read.
+    let listed = get(caller, id).await?;
+    if listed.files >= settings.files {
+        Err(ChangeRejection::ProjectFilesFull)?;
+    }
+    let owner = FileOwner::Project {
+        id,
+        max_files: settings.files,
+        text_bytes: settings.text_bytes,
+    };
+    let uploaded = super::files::upload(caller, owner, name, length, body).await?;
+    // Its name may have a number now.
+    let stored = caller.app.storage.file(caller.user_id, uploaded.id).await?;
+    Ok(stored.map_or(uploaded, |stored| stored.attachment))
+}
+
+/// Deletes a file of a project. Deleting it again is not an error.
+pub async fn delete_file(caller: &Caller, project_id: ProjectId, id: AttachmentId) -> Result<(), ApiError> {
+    let change = ProjectChange::DeleteFile { project_id, id };
+    let user_id = caller.user_id;
+    caller.commit(Change::Project { user_id, change }).await?;
+    Ok(())
 }
 
 /// Checks the fields of a project, and completes them. The model that is saved already may be unavailable just now.

@@ -23,6 +23,7 @@ use super::{
     request::QueryParameters,
 };
 use crate::app::{Caller, files, not_found};
+use parlor_files::FileOwner;
 use parlor_protocol::{ApiError, Attachment, AttachmentId, ConversationId, attachment::AttachmentDisplay};
 use parlor_storage::StorageError;
 
@@ -66,15 +67,19 @@ pub async fn upload(
         conversation_id,
     }) = query?;
     let conversation_id = conversation_id.unwrap_or_default();
-    let length = headers
-        .get(header::CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok()?.parse().ok());
-    let file = files::upload(&caller, conversation_id, &name, length, body).await?;
+    let owner = FileOwner::Conversation(conversation_id);
+    let file = files::upload(&caller, owner, &name, content_length(&headers), body).await?;
     let uploaded = UploadedFile {
         file,
         conversation_id,
     };
     Ok((StatusCode::CREATED, Json(uploaded)))
+}
+
+/// Returns the size of a request's body, if it names it.
+pub fn content_length(headers: &HeaderMap) -> Option<u64> {
+    let length = headers.get(header::CONTENT_LENGTH)?;
+    length.to_str().ok()?.parse().ok()
 }
 
 /// `DELETE /api/files/{id}`: deletes a file that no message has.

@@ -4,7 +4,7 @@
 
 use aide::axum::{
     ApiRouter,
-    routing::{get_with, patch_with, post_with, put_with},
+    routing::{delete_with, get_with, patch_with, post_with, put_with},
 };
 use axum::{
     Router,
@@ -219,6 +219,15 @@ fn contract_routes() -> ApiRouter<AppState> {
             get_with(projects::get, project_operations::get_project)
                 .put_with(projects::put, project_operations::save_project)
                 .delete_with(projects::delete, project_operations::delete_project),
+        )
+        .api_route(
+            "/api/projects/{project_id}/files",
+            get_with(projects::list_files, project_operations::list_project_files)
+                .post_with(projects::add_file, project_operations::add_project_file),
+        )
+        .api_route(
+            "/api/projects/{project_id}/files/{file_id}",
+            delete_with(projects::delete_file, project_operations::delete_project_file),
         )
         .api_route(
             "/api/runs/{message_id}",

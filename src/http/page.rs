@@ -24,7 +24,7 @@ use super::{
     accounts::{self, SIGN_IN_PATH},
     charts, event_stream, files, framed_page, notebook,
     nul::{replace_nul, without_nul},
-    payloads, rpc, texts,
+    payloads, projects, rpc, texts,
 };
 use crate::{
     api,
@@ -69,6 +69,7 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         .layer(RequestBodyLimitLayer::new(app.settings.limits.request_bytes))
         // An upload has a limit of its own.
         .route(rpc::UPLOAD_PATH, post(files::upload))
+        .route("/rpc/projects/{project_id}/files", post(projects::add_file))
         .route(
             "/rpc/files/{file_id}/picture",
             get(charts::picture).post(charts::store_picture),

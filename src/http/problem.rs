@@ -176,6 +176,14 @@ pub fn parse_conversation_item(
     Ok((parse_id(Ok(Path(conversation_id)))?, what))
 }
 
+/// Parses the ids of two things in the path.
+pub fn parse_ids<T: FromStr, U: FromStr>(
+    path: Result<Path<(String, String)>, PathRejection>,
+) -> Result<(T, U), Problem> {
+    let Path((first, second)) = path.map_err(|_| not_found())?;
+    Ok((parse_id(Ok(Path(first)))?, parse_id(Ok(Path(second)))?))
+}
+
 /// Parses the id in the path.
 pub fn parse_id<T: FromStr>(path: Result<Path<String>, PathRejection>) -> Result<T, Problem> {
     let id = path.ok().and_then(|Path(id)| id.parse().ok());

@@ -60,10 +60,12 @@ pub async fn check_and_format_errors(mut request: Request, next: Next) -> Respon
     response
 }
 
-/// Returns true for the path of an upload, or of the picture of a chart.
+/// Returns true for the path of an upload, to a message or to a project, or of the picture of a chart.
 fn is_upload_path(path: &str) -> bool {
-    let rest = path.strip_prefix(UPLOAD_PATH);
-    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with("/picture"))
+    let of_message = path.strip_prefix(UPLOAD_PATH);
+    let of_project = path.strip_prefix("/rpc/projects/");
+    of_message.is_some_and(|rest| rest.is_empty() || rest.ends_with("/picture"))
+        || of_project.is_some_and(|rest| rest.ends_with("/files"))
 }
 
 /// Returns the response for an error.

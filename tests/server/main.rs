@@ -47,6 +47,7 @@ mod pages;
 mod parameters;
 mod payloads;
 mod personal;
+mod project_files;
 mod projects;
 mod prompts;
 mod provider_data;

@@ -16,11 +16,11 @@ pub async fn put_project(parlor: &Parlor, id: &str, project: &Value) -> (u16, Va
     (response.status().as_u16(), read_json(response).await)
 }
 
-fn garden() -> Value {
+pub fn garden() -> Value {
     json!({ "name": " The  garden ", "colour": "green", "instructions": "Answer as a gardener." })
 }
 
-async fn saved(parlor: &Parlor, project: &Value) -> String {
+pub async fn saved(parlor: &Parlor, project: &Value) -> String {
     let id = Uuid::now_v7().to_string();
     let (status, saved) = put_project(parlor, &id, project).await;
     assert_eq!(status, 200, "{saved}");
@@ -28,7 +28,7 @@ async fn saved(parlor: &Parlor, project: &Value) -> String {
 }
 
 /// Begins a conversation in a project. Returns its id.
-async fn begin_in(parlor: &Parlor, project: &str, message: &str) -> String {
+pub async fn begin_in(parlor: &Parlor, project: &str, message: &str) -> String {
     let ask = json!({ "message": message, "project_id": project });
     let events = parlor.chat(&ask).await.read_to_end().await;
     string_field(events.last().unwrap(), "conversation_id")
@@ -73,8 +73,8 @@ async fn conversations_are_in_one_project_or_none() {
     assert_eq!(titles(&parlor, &of_project).await, ["Tulips?"]);
     assert_eq!(titles(&parlor, "").await, ["Rain?", "Tulips?"]);
     let (_, list) = parlor.get_json("/api/projects").await;
-    let expected = json!({ "projects": [{
-        "id": id, "conversations": 1,
+    let expected = json!({ "as_of": list["as_of"], "projects": [{
+        "id": id, "conversations": 1, "files": 0,
         "project": { "name": "The garden", "colour": "green", "instructions": "Answer as a gardener." },
     }], "limit": 100 });
     assert_eq!(list, expected);

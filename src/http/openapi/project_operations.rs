@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use super::{
-    generator::add_problems,
-    parts::{Operation, set_request_example, with_status},
+    generator::{add_problems, response_schema},
+    parts::{Operation, set_file_body, set_request_example, with_created, with_status},
 };
+use parlor_protocol::Attachment;
 
 pub fn list_projects(operation: Operation<'_>) -> Operation<'_> {
     operation.id("listProjects").summary("List the projects").description(
@@ -31,10 +32,37 @@ pub fn save_project(operation: Operation<'_>) -> Operation<'_> {
     operation
 }
 
+pub fn list_project_files(operation: Operation<'_>) -> Operation<'_> {
+    operation
+        .id("listProjectFiles")
+        .summary("List the files of a project")
+        .description("What each of its conversations can read. Their contents are at /api/files/{file_id}.")
+}
+
+pub fn add_project_file(operation: Operation<'_>) -> Operation<'_> {
+    let mut operation = operation
+        .id("addProjectFile")
+        .summary("Add a file to a project")
+        .description(
+            "The body is the file, of a type that messages take, too. Its conversations can read it from the next answer on: short \
+             texts whole, others by a tool that searches them.",
+        );
+    set_file_body(operation.inner_mut());
+    add_problems(operation.inner_mut(), &[404, 408, 413, 415, 507]);
+    with_created(operation, "The file.", response_schema::<Attachment>())
+}
+
+pub fn delete_project_file(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("deleteProjectFile")
+        .summary("Delete a file of a project");
+    with_status(operation, 204, "It is deleted, or was never there.")
+}
+
 pub fn delete_project(operation: Operation<'_>) -> Operation<'_> {
     let operation = operation
         .id("deleteProject")
         .summary("Delete a project")
-        .description("Its conversations stay, in no project, unless you ask for their deletion.");
+        .description("Its files are deleted. Its conversations stay, in no project, unless you ask for their deletion.");
     with_status(operation, 204, "Deleted, or deleted before.")
 }

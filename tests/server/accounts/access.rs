@@ -50,7 +50,9 @@ const NAME_NOTHING_OF_THE_OWNER: [&str; 6] = [
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
-const SUCCEED_WITHOUT_OBJECT: [&str; 16] = [
+const SUCCEED_WITHOUT_OBJECT: [&str; 18] = [
+    "/api/projects/{project_id}/files/{file_id}",
+    "/rpc/delete_project_file",
     "/api/projects/{project_id}",
     "/rpc/delete_project",
     "/api/schedules/{schedule_id}",

@@ -8,7 +8,7 @@ mod images;
 #[cfg(unix)]
 mod interrupted;
 mod messages;
-mod stored;
+pub(crate) mod stored;
 mod tables;
 
 use std::io::Cursor;

@@ -31,7 +31,7 @@ pub(super) fn stored_names(data: &Path) -> Vec<String> {
     names
 }
 
-pub(super) async fn wait_for_names(data: &Path, count: usize) {
+pub(crate) async fn wait_for_names(data: &Path, count: usize) {
     let wait = async {
         while stored_names(data).len() != count {
             tokio::task::yield_now().await;

@@ -2,6 +2,7 @@
 //! form. Requests start valid, with existing ids, and are then damaged. No response may have a status of 500
 //! or above, nothing may panic, and Parlor must work afterwards.
 
+mod arguments;
 pub mod captures;
 mod member;
 mod mutations;
