@@ -4,7 +4,7 @@ import { runConversation } from '../support/events.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a project is made, has its chats, and is deleted', async ({ chat, page, parlor, upstream }) => {
+test('a project is made, has its files and chats, and is deleted', async ({ browserLog, chat, page, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'In autumn.' }] });
   await runConversation(parlor.url, 'Rain?');
   await chat.open();
@@ -25,11 +25,33 @@ test('a project is made, has its chats, and is deleted', async ({ chat, page, pa
     await expect(page.getByText('No chats yet. Begin one above')).toBeVisible();
   });
 
+  await test.step('it has files', async () => {
+    const files = page.getByRole('region', { name: 'Files' });
+    const row = (name: string) => files.getByRole('listitem').filter({ hasText: name });
+    browserLog.allow(/status of 400/);
+    await files.getByLabel('Add files').setInputFiles([
+      { name: 'beds.txt', mimeType: 'text/plain', buffer: Buffer.from('Bed 3 has tulips.') },
+      { name: 'empty.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) },
+    ]);
+    await expect(row('beds.txt').getByRole('link')).toBeVisible();
+    await expect(row('empty.txt').getByRole('alert')).toContainText('empty');
+    await screenshots(page, 'project-files');
+    await row('empty.txt').getByRole('button', { name: 'Cancel' }).click();
+    await expect(files.getByRole('listitem')).toHaveCount(1);
+    await chat.reload();
+    await row('beds.txt').getByRole('button', { name: 'Delete beds.txt' }).click();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await expect(row('beds.txt')).toBeVisible();
+  });
+
   await test.step('a chat begins in it', async () => {
     await chat.say('Tulips?');
     await page.waitForURL(({ pathname }) => pathname.startsWith('/c/'));
     await chat.done();
     await expect(page.getByRole('banner').getByRole('link', { name: 'Garden' })).toBeVisible();
+    const request = JSON.stringify(await upstream.asked());
+    expect(request, 'the model has its file').toContain('Bed 3 has tulips.');
     await expect(chat.titles, 'it is folded').toHaveText(['Garden', 'Rain?']);
     await project.focus();
     await page.keyboard.press('ArrowRight');
@@ -53,7 +75,7 @@ test('a project is made, has its chats, and is deleted', async ({ chat, page, pa
 
   await test.step('its page lists them', async () => {
     await project.click();
-    await expect(page.getByRole('region', { name: 'Chats of the project' }).getByRole('link')).toHaveText([/Tulips\?/]);
+    await expect(page.getByRole('region', { name: 'Chats', exact: true }).getByRole('link')).toHaveText([/Tulips\?/]);
     await expectAccessible(page);
     await screenshots(page, 'project');
     await chat.reload();

@@ -4,7 +4,8 @@ use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
 
 use parlor_protocol::{
-    ApiError, ListedProject, Project, ProjectConversations, ProjectDeleted, ProjectId, ProjectList,
+    ApiError, AttachmentId, ListedProject, Project, ProjectConversations, ProjectDeleted, ProjectFiles,
+    ProjectId, ProjectList,
 };
 
 server_functions! {
@@ -18,7 +19,15 @@ server_functions! {
     Json "save_project"
     fn save_project(id: ProjectId, project: Project, is_new: bool) -> ListedProject;
 
-    /// Deletes a project. Its conversations stay, or are deleted.
+    /// Returns the files of a project.
+    GetUrl "project_files" as LoadProjectFiles
+    fn project_files(id: ProjectId) -> ProjectFiles;
+
+    /// Deletes a file of a project.
+    Json "delete_project_file"
+    fn delete_project_file(project_id: ProjectId, id: AttachmentId) -> ();
+
+    /// Deletes a project with its files. Its conversations stay, or are deleted.
     Json "delete_project"
     fn delete_project(id: ProjectId, conversations: ProjectConversations) -> ProjectDeleted;
 }

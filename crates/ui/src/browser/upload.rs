@@ -115,7 +115,8 @@ pub fn upload(
 ) -> Option<Upload> {
     let request = XmlHttpRequest::new().ok()?;
     let name = js_sys::encode_uri_component(&file.name());
-    let url = [url, "&name=", &String::from(name)].concat();
+    let separator = if url.contains('?') { "&name=" } else { "?name=" };
+    let url = [url, separator, &String::from(name)].concat();
     request.open("POST", &url).ok()?;
     request
         .set_request_header("Content-Type", "application/octet-stream")

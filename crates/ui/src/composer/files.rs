@@ -16,7 +16,7 @@ use crate::{
         lazy::{LazyView, LoadError, lazy_part},
         when::When,
     },
-    state::{DraftFile, UploadState, use_navigation, use_next_message},
+    state::{DraftFile, file_upload::UploadState, use_navigation, use_next_message},
 };
 use parlor_protocol::{Attachment, attachment::AttachmentDisplay, number_format::format_size};
 

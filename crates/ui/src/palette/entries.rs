@@ -197,7 +197,10 @@ fn found_entry(place: usize, hit: &SearchHit, is_in_one_chat: bool) -> Option<En
             Effect::OpenAt(FoundPlace::new(id, message_id, words))
         }
         (Some(_), None) => return None,
-        (None, _) => Effect::Go([ARTICLES, hit.pmid.as_deref()?].concat()),
+        (None, _) => Effect::Go(match hit.project_id {
+            Some(id) => Route::Project(id).path(),
+            None => [ARTICLES, hit.pmid.as_deref()?].concat(),
+        }),
     };
     let name = texts::hit_name(hit.kind);
     let detail = [Some(browser::local_time(hit.created_at)), hit.file_name.clone()];

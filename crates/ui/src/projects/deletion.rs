@@ -67,7 +67,7 @@ pub fn deletion(frame: Frame, id: ProjectId) -> AnyView {
     view! {
         <form on:submit=submit>
             <h2 id="project-dialog-title" dir="auto">{title}</h2>
-            <p>{texts::DELETE_ABOUT}</p>
+            <p>{move || texts::delete_about(listed.with(|listed| listed.as_ref().map_or(0, |listed| listed.files)))}</p>
             {choices}
             <div role="alert" class="project-alarm">{move || error.get()}</div>
             <div class="dialog-actions">

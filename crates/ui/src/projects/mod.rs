@@ -5,6 +5,8 @@
 
 mod deletion;
 mod dialogs;
+mod file_list;
+mod files;
 mod form;
 mod move_dialog;
 mod page;

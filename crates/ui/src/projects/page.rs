@@ -1,8 +1,8 @@
-//! The page of a project: its name and instructions above the message box, its conversations below.
+//! The page of a project: its name and instructions above the message box, its files and conversations below.
 
 use leptos::prelude::*;
 
-use super::{project_sign, texts, use_project_dialogs};
+use super::{files::project_files, project_sign, texts, use_project_dialogs};
 use crate::{
     browser,
     components::{icon_button::IconButton, icons, not_found::not_found_notice, time::Time},
@@ -63,7 +63,7 @@ fn head(id: ProjectId) -> AnyView {
     .erase()
 }
 
-/// The conversations of the project, below the message box.
+/// The files and the conversations of the project, below the message box.
 pub fn project_below(id: ProjectId) -> AnyView {
     let (projects, chats) = (use_projects(), use_project_chats());
     let is_empty = move || chats.with_rows(<[ListRow]>::is_empty) && !chats.has_more();
@@ -71,7 +71,10 @@ pub fn project_below(id: ProjectId) -> AnyView {
     let list = move || {
         (!is_missing.get()).then(|| {
             view! {
-                <section class="welcome-cards project-chats" aria-label=texts::CHATS>
+                <div class="welcome-cards project-parts">
+                {project_files(id)}
+                <section class="project-chats" aria-labelledby="project-chats">
+                    <h3 id="project-chats">{texts::CHATS}</h3>
                     <When when=is_empty>
                         <p class="project-empty">{texts::NO_CHATS}</p>
                     </When>
@@ -92,6 +95,7 @@ pub fn project_below(id: ProjectId) -> AnyView {
                         </button>
                     </When>
                 </section>
+                </div>
             }
             .erase()
         })

@@ -7,10 +7,39 @@ pub(super) const NOT_FOUND: &str = "There is no project at this address. It may 
 pub(super) const NO_INSTRUCTIONS: &str =
     "No instructions yet. Press the pencil to say how the assistant should answer in this project.";
 pub(super) const EDIT: &str = "Edit the project";
-pub(super) const CHATS: &str = "Chats of the project";
+pub(super) const CHATS: &str = "Chats";
 pub(super) const NO_CHATS: &str = "No chats yet. Begin one above, or move one here: by its menu in the list, or by dragging it to the project.";
+pub(super) const FILES: &str = "Files";
+pub(super) const ADD_FILES: &str = "Add files";
+pub(super) const NO_FILES: &str =
+    "Each chat here can read the files that you add: short ones whole, others by searching them.";
 pub(super) const SHOW_OLDER: &str = "Show older";
 pub(super) const LOADING: &str = "Loading…";
+
+// The files
+pub(super) const TRY_AGAIN: &str = "Try again";
+pub(super) const DELETE: &str = "Delete";
+pub(super) const DELETE_FILE_ABOUT: &str = "It is gone for good. Answers that used it stay.";
+
+pub(super) fn delete_file(name: &str) -> String {
+    ["Delete ", name].concat()
+}
+
+pub(super) fn delete_file_title(name: &str) -> String {
+    ["Delete “", name, "”?"].concat()
+}
+
+pub(super) fn uploading(name: &str) -> String {
+    ["Uploading ", name].concat()
+}
+
+pub(super) fn cancel_upload(name: &str) -> String {
+    ["Cancel ", name].concat()
+}
+
+pub(super) fn show_all_files(count: usize) -> String {
+    ["Show all ", &usize::to_string(&count), " files"].concat()
+}
 
 // The form
 pub(super) const NEW_TITLE: &str = "New project";
@@ -41,7 +70,15 @@ pub(super) fn move_title(count: usize) -> String {
 
 // Deletion
 pub(super) const DELETE_PROJECT: &str = "Delete the project";
-pub(super) const DELETE_ABOUT: &str = "Its instructions are gone for good.";
+pub(super) fn delete_about(files: usize) -> String {
+    let files = match files {
+        0 => return "Its instructions are gone for good.".into(),
+        1 => "its file".to_owned(),
+        count => ["its ", &usize::to_string(&count), " files"].concat(),
+    };
+    ["Its instructions and ", &files, " are gone for good."].concat()
+}
+
 pub(super) const KEEP_CHATS: &str = "Keep the chats";
 pub(super) const KEEP_CHATS_ABOUT: &str = "They stay in the list, in no project.";
 pub(super) const DELETE_CHATS: &str = "Delete the chats, too";

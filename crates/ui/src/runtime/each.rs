@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{browser, runtime::erase::Erase};
 use parlor_protocol::{
-    ConversationId, JobId, MemoryId, MessageId, ProjectId, ResearchStreamId, ShareId, TokenId,
+    AttachmentId, ConversationId, JobId, MemoryId, MessageId, ProjectId, ResearchStreamId, ShareId, TokenId,
 };
 
 /// The key of an item, unique within its list.
@@ -74,58 +74,16 @@ impl From<(usize, usize, usize)> for ItemKey {
     }
 }
 
-impl From<ConversationId> for ItemKey {
-    fn from(id: ConversationId) -> Self {
-        let (high, low) = id.0.as_u64_pair();
-        Self(high, low)
-    }
+/// Takes ids as keys: an id is unique over all.
+macro_rules! keys {
+    ($($id:ident)*) => {
+        $(impl From<$id> for ItemKey {
+            fn from(id: $id) -> Self {
+                let (high, low) = id.0.as_u64_pair();
+                Self(high, low)
+            }
+        })*
+    };
 }
 
-impl From<MessageId> for ItemKey {
-    fn from(id: MessageId) -> Self {
-        let (high, low) = id.0.as_u64_pair();
-        Self(high, low)
-    }
-}
-
-impl From<ResearchStreamId> for ItemKey {
-    fn from(id: ResearchStreamId) -> Self {
-        let (high, low) = id.0.as_u64_pair();
-        Self(high, low)
-    }
-}
-
-impl From<MemoryId> for ItemKey {
-    fn from(id: MemoryId) -> Self {
-        let (high, low) = id.0.as_u64_pair();
-        Self(high, low)
-    }
-}
-
-impl From<JobId> for ItemKey {
-    fn from(id: JobId) -> Self {
-        let (high, low) = id.0.as_u64_pair();
-        Self(high, low)
-    }
-}
-
-impl From<TokenId> for ItemKey {
-    fn from(id: TokenId) -> Self {
-        let (high, low) = id.0.as_u64_pair();
-        Self(high, low)
-    }
-}
-
-impl From<ShareId> for ItemKey {
-    fn from(id: ShareId) -> Self {
-        let (high, low) = id.0.as_u64_pair();
-        Self(high, low)
-    }
-}
-
-impl From<ProjectId> for ItemKey {
-    fn from(id: ProjectId) -> Self {
-        let (high, low) = id.0.as_u64_pair();
-        Self(high, low)
-    }
-}
+keys! { AttachmentId ConversationId JobId MemoryId MessageId ProjectId ResearchStreamId ShareId TokenId }

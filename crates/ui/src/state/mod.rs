@@ -31,6 +31,7 @@ mod conversation_list;
 mod conversations;
 pub mod draft_on_screen;
 mod feeds;
+pub mod file_upload;
 mod follower;
 mod lifecycle;
 mod listed_pages;
@@ -68,9 +69,9 @@ pub use self::{
     },
     feeds::PageUpdate,
     navigation::Navigation,
-    next_message::{DraftFile, DraftFiles, UploadState, drafts},
+    next_message::{DraftFile, DraftFiles, drafts},
     outbox::PendingSend,
-    projects::Projects,
+    projects::{ProjectUpload, Projects},
     run_intents::RunIntents,
     shared_follower::SharedFollower,
     shares::Shares,

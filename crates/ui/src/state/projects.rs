@@ -2,7 +2,13 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{connection::Connection, navigation::Navigation, route::Route, texts};
+use super::{
+    connection::Connection,
+    file_upload::{UploadSlot, UploadState},
+    navigation::Navigation,
+    route::Route,
+    texts,
+};
 use crate::{
     api::projects, browser, components::toast::Toasts, runtime::requests::LastRequest,
     state::conversation_list::ConversationListStore,
@@ -22,11 +28,25 @@ pub struct Projects {
     is_known: RwSignal<bool>,
     /// The unfolded ones. Known after hydration.
     unfolded: RwSignal<Vec<ProjectId>>,
+    /// Grows each time the list is loaded, after a change of a project or of its files.
+    version: RwSignal<u32>,
+    /// The files that are being uploaded, of all projects: they go on when another page is shown.
+    uploads: RwSignal<Vec<ProjectUpload>>,
     requests: LastRequest,
     conversations: ConversationListStore,
     connection: Connection,
     navigation: Navigation,
     toasts: Toasts,
+}
+
+/// A file that is being uploaded to a project, or could not be.
+#[derive(Clone, Debug)]
+pub struct ProjectUpload {
+    pub key: usize,
+    pub project_id: ProjectId,
+    pub source: browser::LocalFile,
+    pub state: ArcRwSignal<UploadState>,
+    pub slot: UploadSlot,
 }
 
 impl Projects {
@@ -42,6 +62,8 @@ impl Projects {
             is_known: RwSignal::new(list.is_ok()),
             list: RwSignal::new(list.unwrap_or_default()),
             unfolded: RwSignal::default(),
+            version: RwSignal::new(0),
+            uploads: RwSignal::default(),
             requests: LastRequest::new(),
             conversations,
             connection,
@@ -97,6 +119,21 @@ impl Projects {
         browser::storage_set(STORAGE_KEY, stored.as_deref());
     }
 
+    /// Returns a number that grows each time the list is loaded, after a change of a project or of its files. Tracked.
+    pub fn version(self) -> u32 {
+        self.version.get()
+    }
+
+    /// The connection, for code that runs outside of views.
+    pub fn connection(self) -> Connection {
+        self.connection
+    }
+
+    /// The files that are being uploaded, of all projects.
+    pub fn uploads(self) -> RwSignal<Vec<ProjectUpload>> {
+        self.uploads
+    }
+
     /// Loads the list again.
     pub fn reload(self) {
         let number = self.requests.begin();
@@ -106,6 +143,7 @@ impl Projects {
             {
                 self.list.set(list);
                 self.is_known.set(true);
+                self.version.update(|version| *version = version.wrapping_add(1));
             }
         });
     }

@@ -183,9 +183,12 @@ impl PageSnapshot {
                 as_of: transcript.as_of,
                 ..ConversationList::default()
             }),
-            transcript: Some(Ok(transcript)),
             models: Ok(ModelList::default()),
-            projects: Ok(ProjectList::default()),
+            projects: Ok(ProjectList {
+                as_of: transcript.as_of,
+                ..ProjectList::default()
+            }),
+            transcript: Some(Ok(transcript)),
             project_chats: None,
             shares: Ok(Vec::new()),
             listed_pages: Ok(Vec::new()),

@@ -131,6 +131,9 @@ impl Stores {
         let resumed = project_chats
             .as_ref()
             .map_or(resumed, |chats| chats.as_of.min(resumed));
+        // The snapshots are read one after the other: a change in between is in the log after the oldest.
+        let projects = page.projects.as_ref();
+        let resumed = projects.map_or(resumed, |projects| projects.as_of.min(resumed));
         self.connection.set_cursor(resumed);
         self.list.restart(list);
         let project = self.navigation.page_route().get_untracked().project_id();

@@ -28,12 +28,15 @@ fn with_follower(list: ConversationList, transcript: Option<Transcript>, test: i
         let place = id.map_or(Route::New, Route::Conversation);
         let page = PageSnapshot {
             now: Timestamp(0),
+            projects: Ok(ProjectList {
+                as_of: list.as_of,
+                ..ProjectList::default()
+            }),
             list: Ok(list),
             transcript: transcript.map(Ok),
             models: Ok(Default::default()),
             shares: Ok(Vec::new()),
             listed_pages: Ok(Vec::new()),
-            projects: Ok(ProjectList::default()),
             project_chats: None,
             opened: None,
             personal: None,

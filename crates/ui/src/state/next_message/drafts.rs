@@ -73,13 +73,20 @@ pub fn remove_files(route: Route) {
     browser::storage_set(&files_key(route), None);
 }
 
-/// Moves the draft of a route that no longer exists to the new chat. Its files were deleted with the conversation.
+/// Moves the draft of a route that no longer exists to the new chat. Those of a conversation were deleted with it; those for the
+/// first message of one stay, unless the new chat has others.
 pub fn move_to_new_chat(route: Route) {
     let texts = std::iter::once(load(route)).chain(load_pastes(route));
     let texts: Vec<String> = texts.filter(|text| !text.trim().is_empty()).collect();
     let draft = texts.join(SEPARATOR);
     remove(route);
     save_pastes(route, &[]);
+    if route.begins_chat()
+        && load_files(Route::New).is_none()
+        && let Some(files) = load_files(route)
+    {
+        save_files(Route::New, &files);
+    }
     remove_files(route);
     if !draft.is_empty() {
         restore(Route::New, &draft);

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use leptos::prelude::*;
 
-pub use self::draft_files::{DraftFile, DraftFiles, UploadState};
+pub use self::draft_files::{DraftFile, DraftFiles};
 use super::{connection::Connection, route::Route};
 use parlor_protocol::{
     MessageId, ParameterInput, Parameters, ThinkingChoice, intent::SendMessage, tool_kind::WEB_SEARCH,

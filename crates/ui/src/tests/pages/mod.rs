@@ -83,6 +83,7 @@ pub fn page(other: &str) -> PageSnapshot {
             can_bring_keys: true,
         }),
         projects: Ok(ProjectList {
+            as_of: Position(0),
             projects: vec![project(other)],
             limit: 1,
         }),
@@ -121,6 +122,7 @@ fn project(text: &str) -> ListedProject {
             ..Project::default()
         },
         conversations: 1,
+        files: 2,
     }
 }
 

@@ -10,7 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::drafts;
 use crate::{
     browser,
-    state::{connection::Connection, route::Route},
+    state::{
+        connection::Connection,
+        file_upload::{UploadSlot, UploadState},
+        route::Route,
+    },
 };
 use parlor_protocol::{Attachment, AttachmentId, ConversationId};
 
@@ -20,18 +24,6 @@ pub struct SavedDraftFiles {
     /// The conversation for which they were uploaded. A new chat has its id before its first message.
     pub conversation_id: ConversationId,
     pub files: Vec<Attachment>,
-}
-
-/// The state of a file of a draft.
-#[derive(Clone, Debug, PartialEq)]
-pub enum UploadState {
-    Uploading {
-        /// The progress, from 0 to 100.
-        percent: u32,
-    },
-    Uploaded(Attachment),
-    /// The reason, for the user.
-    Failed(String),
 }
 
 /// The origin of a file of a draft.
@@ -52,7 +44,7 @@ pub struct DraftFile {
     pub state: ArcRwSignal<UploadState>,
     /// `None` for one that an earlier page has uploaded.
     source: Option<FileSource>,
-    upload: ArcStoredValue<Option<browser::Upload>>,
+    upload: UploadSlot,
 }
 
 /// The files of all drafts. One per page.

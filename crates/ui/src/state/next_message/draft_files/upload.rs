@@ -1,19 +1,18 @@
-//! Uploads of a draft's files: their limits, the request and its end. The code is loaded with the first file.
+//! Uploads of a draft's files, and their limits. The code is loaded with the first file.
 
 use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
 
-use super::{DraftFile, DraftFiles, FileSource, UploadState};
+use super::{DraftFile, DraftFiles, FileSource};
 use crate::{
-    api::{files::check_upload, rpc},
+    api::rpc,
     browser,
     runtime::lazy::{LoadError, when_loaded},
-    state::connection::{check_user, report_signed_out},
-    state::texts,
+    state::{
+        file_upload::{FileUpload, UploadState, exceeded_size},
+        texts,
+    },
 };
-use parlor_protocol::{ApiError, Attachment, AttachmentId, ErrorCode, json, number_format::format_size};
-
-/// The size in bytes from which the server is asked for room before a file is sent to it.
-const MIN_CHECKED_BYTES: f64 = 1e6;
+use parlor_protocol::{ApiError, AttachmentId};
 
 /// Loads the code of uploads, and starts one.
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
@@ -25,13 +24,12 @@ fn upload(files: DraftFiles, file: DraftFile) -> Result<(), LoadError> {
 impl DraftFiles {
     /// Returns the reason why a file can't be attached, before any of it is sent.
     fn exceeded_limit(self, file: &DraftFile) -> Option<String> {
-        let (max_count, max_bytes) = browser::file_limits();
         if let Some(FileSource::Local(source)) = &file.source
-            && source.size() > max_bytes as f64
+            && let Some(reason) = exceeded_size(source)
         {
-            let (size, limit) = (format_size(source.size() as usize), format_size(max_bytes));
-            return Some(texts::file_too_large(&size, &limit));
+            return Some(reason);
         }
+        let (max_count, _) = browser::file_limits();
         let others = untrack(|| self.for_route(file.route))
             .into_iter()
             .filter(|other| other.key != file.key);
@@ -58,61 +56,24 @@ impl DraftFiles {
             return;
         }
         let source = match &file.source {
-            Some(FileSource::Local(source)) => source,
+            Some(FileSource::Local(source)) => source.clone(),
             Some(FileSource::Message(id)) => return self.copy(file, *id),
             None => return,
         };
-        let bytes = source.size();
-        if bytes < MIN_CHECKED_BYTES {
-            return self.send(file);
-        }
-        let file = file.clone();
-        spawn_local(async move {
-            let checked = self.connection.call(check_upload(bytes as u64)).await;
-            match checked {
-                Err(error) if !error.code.is_temporary() => {
-                    file.state.set(UploadState::Failed(error.message))
-                }
-                _ if self.contains(&file) => self.send(&file),
-                _ => {}
-            }
-        });
-    }
-
-    /// Sends a file of this machine.
-    fn send(self, file: &DraftFile) {
-        let Some(FileSource::Local(source)) = &file.source else {
-            return;
-        };
-        if let Err(error) = check_user() {
-            return file.state.set(UploadState::Failed(error.message));
-        }
         let conversation = self.conversation_or_new(file.route).to_string();
-        let url = ["/rpc/files?conversation_id=", &conversation].concat();
-        // The request keeps its progress listener. With the whole file, which has the request, neither would be freed.
-        let (progress, ended) = (file.state.clone(), file.clone());
-        let upload = browser::upload(
-            &url,
+        let upload = FileUpload {
+            url: ["/rpc/files?conversation_id=", &conversation].concat(),
             source,
-            move |part| {
-                let percent = (part * 100.0) as u32;
-                progress.set(UploadState::Uploading { percent });
-            },
-            move |status, body| {
-                let response = read_response(status, &body);
-                report_signed_out(&response);
-                ended.state.set(match response {
-                    Ok(uploaded) => UploadState::Uploaded(uploaded),
-                    Err(error) => UploadState::Failed(error.message),
-                });
-                self.store(ended.route);
-            },
+            state: file.state.clone(),
+            slot: file.upload.clone(),
+        };
+        // Not the whole file, which has the request: neither would be freed.
+        let (key, route) = (file.key, file.route);
+        upload.start(
+            self.connection,
+            move || self.contains_key(key),
+            move || self.store(route),
         );
-        if upload.is_none() {
-            file.state
-                .set(UploadState::Failed(ApiError::unreachable().message));
-        }
-        file.upload.set_value(upload);
     }
 
     /// Has the server make a file of a message one of the draft too.
@@ -133,8 +94,12 @@ impl DraftFiles {
 
     /// Returns true while a file belongs to its draft.
     fn contains(self, file: &DraftFile) -> bool {
+        self.contains_key(file.key)
+    }
+
+    fn contains_key(self, key: usize) -> bool {
         self.files
-            .with_untracked(|files| files.iter().any(|other| other.key == file.key))
+            .with_untracked(|files| files.iter().any(|other| other.key == key))
     }
 
     /// Deletes an uploaded file on the server. If that fails, it is deleted there some days later.
@@ -142,17 +107,5 @@ impl DraftFiles {
         spawn_local(async move {
             let _ = self.connection.call(rpc::delete_upload(id)).await;
         });
-    }
-}
-
-fn read_response(status: u16, body: &str) -> Result<Attachment, ApiError> {
-    let body = body.as_bytes();
-    match status {
-        201 => json::parse(body).map_err(ApiError::unreadable),
-        0 => Err(ApiError::new(ErrorCode::Unreachable, texts::UPLOAD_CUT_OFF)),
-        _ => {
-            let error = json::parse(body);
-            Err(error.unwrap_or_else(|_| ApiError::new(ErrorCode::Internal, texts::UPLOAD_FAILED)))
-        }
     }
 }

@@ -1,0 +1,61 @@
+//! The files of a project on its page: their number and the button that adds some. Their list is in a file of its own
+//! ([`mod@super::file_list`]), which is loaded when there are some.
+
+use leptos::prelude::*;
+
+use super::{file_list, texts};
+use crate::{
+    browser,
+    components::icons,
+    runtime::{
+        erase::Erase,
+        lazy::{lazy_part_after, when_loaded},
+    },
+    state::use_projects,
+};
+use parlor_protocol::ProjectId;
+
+/// The rows that are shown at first. There is room for them before the list is loaded.
+pub const FIRST_ROWS: usize = 5;
+
+const FIELD: &str = ".project-file-input";
+
+/// The files of a project.
+pub fn project_files(id: ProjectId) -> AnyView {
+    let projects = use_projects();
+    let count = Memo::new(move |_| projects.get(id).map_or(0, |listed| listed.files));
+    let has_list = Memo::new(move |_| {
+        let uploads = projects.uploads();
+        count.get() > 0 || uploads.with(|uploads| uploads.iter().any(|upload| upload.project_id == id))
+    });
+    let on_choice = move |event| {
+        for source in browser::chosen_files(&event) {
+            let added = file_list::add(projects, id, source.clone());
+            when_loaded(Box::pin(added), |_| {});
+        }
+    };
+    let list = move || {
+        let rows = untrack(|| count.get()).min(FIRST_ROWS);
+        let placeholder = move || {
+            let height = ["calc(var(--row) * ", &rows.to_string(), ")"].concat();
+            view! { <div style=("height", height)></div> }.erase()
+        };
+        match has_list.get() {
+            true => lazy_part_after(placeholder, move || file_list::load_view(id)),
+            false => view! { <p class="project-empty">{texts::NO_FILES}</p> }.erase(),
+        }
+    };
+    view! {
+        <section class="project-files" aria-labelledby="project-files">
+            <div class="project-files-head">
+                <h3 id="project-files">{texts::FILES}</h3>
+                <input type="file" class="project-file-input" multiple=true hidden=true aria-label=texts::ADD_FILES on:change=on_choice/>
+                <button type="button" class="button button-quiet needs-script" on:click=move |_| browser::open_picker(FIELD)>
+                    {icons::plus()} {texts::ADD_FILES}
+                </button>
+            </div>
+            {list}
+        </section>
+    }
+    .erase()
+}
