@@ -70,7 +70,8 @@ pub async fn finish_trashed(
 ) -> Result<Vec<ConversationId>, ApiError> {
     let trashed = app.storage.trashed_conversations().await?.into_iter();
     let trashed = trashed.filter(|trashed| (trashed.user_id, trashed.trashed_at) == (user_id, trashed_at));
-    let ids: Vec<_> = trashed.map(|trashed| trashed.conversation_id).collect();
+    let trashed: Vec<_> = trashed.collect();
+    let ids: Vec<_> = trashed.iter().map(|trashed| trashed.conversation_id).collect();
     // First of all: what is deleted must be erased, whatever fails later.
     for id in &ids {
         let erase = ConversationChange::Erase { trashed_at };
@@ -81,11 +82,8 @@ pub async fn finish_trashed(
             app.settings.timeouts.undo,
         ));
     }
-    for run in app.storage.running_runs().await? {
-        if run.key.user_id == user_id
-            && ids.contains(&run.key.conversation_id)
-            && let Err(error) = app.runs.stop(user_id, run.key.message_id).await
-        {
+    for run in trashed.iter().filter_map(|trashed| trashed.active_run) {
+        if let Err(error) = app.runs.stop(user_id, run).await {
             tracing::warn!(%error, "the answer of a deleted conversation could not be stopped");
         }
     }

@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 
 use crate::StorageError;
-use parlor_protocol::{ConversationId, ConversationList, Timestamp, UserId, conversation_list::ListCursor};
+use parlor_protocol::{
+    ConversationId, ConversationList, MessageId, Timestamp, UserId, conversation_list::ListCursor,
+};
 
 /// A deleted conversation that can be restored until it is erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +13,8 @@ pub struct TrashedConversation {
     pub user_id: UserId,
     pub conversation_id: ConversationId,
     pub trashed_at: Timestamp,
+    /// The run that is active in it, or waits for an answer.
+    pub active_run: Option<MessageId>,
 }
 
 /// The ages at which conversations are erased.

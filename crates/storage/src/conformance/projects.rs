@@ -252,6 +252,9 @@ pub async fn a_project_is_deleted_with_its_conversations(backend: &dyn Backend) 
     move_to(storage, b, Some(id)).await.unwrap();
     let archive = ConversationChange::Archive { is_archived: true };
     commit_one(storage, &of_list(b, archive)).await.unwrap();
+    // One that is being answered is to be stopped.
+    let asked = turn_in(TEST_USER, id, "d");
+    commit_one(storage, &asked.change).await.unwrap();
     commit_one(storage, &delete(TEST_USER, id, ProjectConversations::Delete))
         .await
         .unwrap();
@@ -259,8 +262,16 @@ pub async fn a_project_is_deleted_with_its_conversations(backend: &dyn Backend) 
     assert_eq!((titles(&list), archived.len()), (vec!["c"], 0));
     let mut trashed: Vec<_> = storage.trashed_conversations().await.unwrap();
     trashed.sort_unstable_by_key(|trashed| trashed.conversation_id);
-    let ids: Vec<_> = trashed.iter().map(|trashed| trashed.conversation_id).collect();
-    assert_eq!(ids, [a.conversation_id, b.conversation_id]);
+    let runs: Vec<_> = trashed
+        .iter()
+        .map(|trashed| (trashed.conversation_id, trashed.active_run))
+        .collect();
+    let expected = [
+        (a.conversation_id, None),
+        (b.conversation_id, None),
+        (asked.run.conversation_id, Some(asked.run.message_id)),
+    ];
+    assert_eq!(runs, expected);
     assert!(trashed.iter().all(|trashed| trashed.trashed_at == NOON));
     assert_eq!(c.user_id, TEST_USER);
 

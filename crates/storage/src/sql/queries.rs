@@ -186,7 +186,10 @@ pub(super) async fn is_trashed(
 pub(super) async fn trashed_conversations(
     connection: &mut Connection,
 ) -> Result<Vec<TrashedConversation>, StorageError> {
-    let rows = query("SELECT user_id, id, trashed_at FROM conversations WHERE trashed_at IS NOT NULL")
+    let rows = query(
+        "SELECT c.user_id, c.id, c.trashed_at, (SELECT r.id FROM runs r WHERE r.conversation_id = c.id \
+             AND r.status IN ('running', 'waiting') LIMIT 1) AS run_id FROM conversations c WHERE c.trashed_at IS NOT NULL",
+    )
         .fetch_all(connection)
         .await?;
     read_undamaged_rows("conversations", "id", &rows, |row| {
@@ -195,6 +198,7 @@ pub(super) async fn trashed_conversations(
             conversation_id: id(row, "id")?,
             // An unreadable time is no age: it must erase nothing.
             trashed_at: Timestamp(row.try_get("trashed_at")?),
+            active_run: optional_id(row, "run_id")?,
         })
     })
 }

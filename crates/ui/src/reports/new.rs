@@ -11,7 +11,7 @@ use crate::{
     components::icons,
     fields::{amount_field, model_field, read_amount},
     runtime::erase::Erase,
-    schedules::begin_report_schedule,
+    schedules::BegunSchedule,
     state::remote::Remote,
 };
 use parlor_protocol::{
@@ -112,9 +112,18 @@ fn form(state: ReportsState, streams: Vec<ResearchStream>, wanted: Option<Resear
             let streams = &list.get()?.streams;
             streams.iter().find(|stream| Some(stream.id) == chosen).cloned()
         });
-        if let Some(chosen) = chosen {
-            state.navigation.set_url(begin_report_schedule(&chosen), false);
-        }
+        let Some(chosen) = chosen else { return };
+        let Ok(run_limit) = read_amount(&limit.get_untracked()) else {
+            return state.toasts.show(texts::NO_AMOUNT);
+        };
+        let begun = BegunSchedule {
+            name: chosen.name,
+            stream_id: Some(chosen.id),
+            model: model.get_untracked(),
+            run_limit,
+            ..BegunSchedule::default()
+        };
+        state.navigation.set_url(begun.keep(), false);
     };
     let label = move || match is_sending.get() {
         true => texts::STARTING,

@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*};
 
-use super::{NEW_PROMPT_KEY, NEW_STREAM_KEY, fields, list, state::SchedulesState, texts};
+use super::{BegunSchedule, fields, list, state::SchedulesState, texts};
 use crate::{
     browser,
     components::{icons, not_found::not_found_notice},
@@ -60,26 +60,22 @@ fn empty_form(page: SchedulesState) -> AnyView {
         if before.is_some() {
             return;
         }
-        let prompt = browser::storage_get(NEW_PROMPT_KEY);
-        browser::storage_set(NEW_PROMPT_KEY, None);
-        let stream = browser::storage_get(NEW_STREAM_KEY);
-        browser::storage_set(NEW_STREAM_KEY, None);
-        let stream = stream.and_then(|stream| {
-            let (id, name) = stream.split_once(' ')?;
-            Some((id.parse().ok()?, name.to_owned()))
-        });
+        let begun = BegunSchedule::take().unwrap_or_default();
+        state.run_limit.set(typed(begun.run_limit));
         state.schedule.update(|schedule| {
             if schedule.time_zone.is_empty() {
                 schedule.time_zone = browser::time_zone();
             }
-            match (stream, prompt) {
-                (Some((id, name)), _) => (schedule.stream_id, schedule.name) = (Some(id), name),
-                (None, Some(prompt)) => schedule.prompt = prompt,
-                (None, None) => {}
-            }
+            (schedule.name, schedule.prompt) = (begun.name, begun.prompt);
+            (schedule.stream_id, schedule.model) = (begun.stream_id, begun.model);
         });
     });
     form(state)
+}
+
+/// Returns a limit as it is typed.
+fn typed(limit: Option<Dollars>) -> String {
+    limit.map(Dollars::to_text).unwrap_or_default()
 }
 
 /// The form of a schedule, once it is loaded.
@@ -117,13 +113,12 @@ fn not_found() -> AnyView {
 
 impl FormState {
     fn new(page: SchedulesState, id: ScheduleId, is_new: bool, schedule: Schedule) -> Self {
-        let typed = |limit: Option<Dollars>| RwSignal::new(limit.map(Dollars::to_text).unwrap_or_default());
         Self {
             page,
             id,
             is_new,
-            run_limit: typed(schedule.run_limit),
-            month_limit: typed(schedule.month_limit),
+            run_limit: RwSignal::new(typed(schedule.run_limit)),
+            month_limit: RwSignal::new(typed(schedule.month_limit)),
             schedule: RwSignal::new(schedule),
             is_saving: RwSignal::new(false),
         }

@@ -2,7 +2,7 @@
 //!
 //! - [`state`]: the schedules, which follow the log
 //! - [`list`]: all of them; [`form`]: the form of one, [`fields`]: its fields
-//! - [`begin_new_schedule`]: a new one from a message of a conversation; [`begin_report_schedule`]: one that makes reports
+//! - [`BegunSchedule`]: what another page knows of a new one: the prompt of a message, or the stream of which it makes reports
 
 mod fields;
 mod form;
@@ -13,6 +13,7 @@ mod texts;
 use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
+use serde::{Deserialize, Serialize};
 
 use self::state::SchedulesState;
 use crate::{
@@ -25,15 +26,40 @@ use crate::{
     state::page_registry::PageEntry,
 };
 use parlor_protocol::{
-    literature::ResearchStream,
+    Dollars, ResearchStreamId, json,
     schedule::{SCHEDULES_PAGE, ScheduleLocation},
 };
 
-/// The storage key of the prompt with which the form of a new schedule begins.
-const NEW_PROMPT_KEY: &str = "parlor-schedule:new";
+/// The storage key of a schedule that another page has begun.
+const BEGUN_KEY: &str = "parlor-schedule:new";
 
-/// The storage key of the stream, its id and its name, of which a new schedule makes reports.
-const NEW_STREAM_KEY: &str = "parlor-schedule:stream";
+/// What another page knows of a new schedule.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BegunSchedule {
+    pub name: String,
+    pub prompt: String,
+    /// The stream of which it makes reports.
+    pub stream_id: Option<ResearchStreamId>,
+    pub model: Option<String>,
+    pub run_limit: Option<Dollars>,
+}
+
+impl BegunSchedule {
+    /// Keeps it for the form of a new schedule. Returns the form's URL.
+    pub fn keep(&self) -> String {
+        let stored = serde_json::to_string(self).ok();
+        browser::storage_set(BEGUN_KEY, stored.as_deref());
+        ScheduleLocation::New.to_url()
+    }
+
+    /// Takes the one that is kept.
+    fn take() -> Option<Self> {
+        let stored = browser::storage_get(BEGUN_KEY)?;
+        browser::storage_set(BEGUN_KEY, None);
+        json::parse(stored.as_bytes()).ok()
+    }
+}
 
 /// The page's entry in the registry of pages.
 pub const PAGE: PageEntry = PageEntry {
@@ -49,19 +75,6 @@ pub const PAGE: PageEntry = PageEntry {
 #[wasm_split(schedules, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 pub fn load_view() -> Result<LazyView, LoadError> {
     Ok(Arc::new(page))
-}
-
-/// Puts a prompt into the form of a new schedule. Returns its URL.
-pub fn begin_new_schedule(prompt: &str) -> String {
-    browser::storage_set(NEW_PROMPT_KEY, Some(prompt));
-    ScheduleLocation::New.to_url()
-}
-
-/// Puts a stream into the form of a new schedule, which makes reports of it. Returns its URL.
-pub fn begin_report_schedule(stream: &ResearchStream) -> String {
-    let named = [&stream.id.to_string(), " ", &stream.name].concat();
-    browser::storage_set(NEW_STREAM_KEY, Some(&named));
-    ScheduleLocation::New.to_url()
 }
 
 fn page() -> AnyView {

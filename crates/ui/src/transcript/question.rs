@@ -13,7 +13,7 @@ use crate::{
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part},
     },
-    schedules::begin_new_schedule,
+    schedules::BegunSchedule,
     state::{UserRow, use_conversations, use_navigation, use_next_message, use_run_intents},
 };
 use parlor_protocol::{ConversationId, FRESH_SESSION, Interaction, MessageId, schedule::ScheduleLocation};
@@ -122,7 +122,11 @@ fn branch_button(message: MessageId, text: Arc<str>) -> AnyView {
 fn repeat_button(text: Arc<str>) -> AnyView {
     let navigation = use_navigation();
     let press = move || {
-        navigation.open_page(begin_new_schedule(&text));
+        let begun = BegunSchedule {
+            prompt: text.to_string(),
+            ..BegunSchedule::default()
+        };
+        navigation.open_page(begun.keep());
     };
     IconButton::new(texts::REPEAT, icons::clock(), press)
         .title(texts::REPEAT_TITLE)
