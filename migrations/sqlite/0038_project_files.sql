@@ -11,3 +11,9 @@ CREATE TRIGGER index_sent_file AFTER UPDATE OF message_id, user_id ON files
 WHEN NEW.message_id IS NOT NULL OR NEW.project_id IS NOT NULL BEGIN
     INSERT OR REPLACE INTO search_pending (kind, source, is_new) VALUES ('file', CAST(NEW.id AS TEXT), 1), ('text', CAST(NEW.id AS TEXT), 0);
 END;
+
+-- A conversation with that id, which clients choose, has no files of projects.
+DROP TRIGGER delete_files_of_conversation;
+CREATE TRIGGER delete_files_of_conversation AFTER DELETE ON conversations BEGIN
+    DELETE FROM files WHERE user_id = OLD.user_id AND conversation_id = OLD.id AND project_id IS NULL;
+END;

@@ -131,9 +131,9 @@ pub async fn add_file(
         text_bytes: settings.text_bytes,
     };
     let uploaded = super::files::upload(caller, owner, name, length, body).await?;
-    // Its name may have a number now.
-    let stored = caller.app.storage.file(caller.user_id, uploaded.id).await?;
-    Ok(stored.map_or(uploaded, |stored| stored.attachment))
+    // Its name may have a number now. It is stored, whatever becomes of this.
+    let stored = caller.app.storage.file(caller.user_id, uploaded.id).await;
+    Ok(stored.ok().flatten().map_or(uploaded, |stored| stored.attachment))
 }
 
 /// Deletes a file of a project. Deleting it again is not an error.

@@ -20,7 +20,7 @@ pub struct ToolContext {
     /// The call's number in the run.
     pub index: usize,
     pub(super) page: Option<Arc<PageContext>>,
-    /// The files of the conversation's project, then those of the user's messages on the branch, oldest first.
+    /// The files of the user's messages on the branch, oldest first.
     pub files: Arc<[Attachment]>,
     pub progress: ProgressReporter,
     pub usage: UsageMeter,
@@ -82,7 +82,7 @@ pub struct CallOrigin {
     pub index: usize,
     /// The page that the user had open when they asked.
     pub page: Option<Arc<PageContext>>,
-    /// The files of the conversation's project, then those of the user's messages on the branch, oldest first.
+    /// The files of the user's messages on the branch, oldest first.
     pub files: Arc<[Attachment]>,
     pub usage: UsageMeter,
 }

@@ -1,6 +1,9 @@
 //! Searches in several phrasings, whose lists are joined: by words alone, a text is found only in its own.
 
-use std::{collections::HashMap, hash::Hash};
+use std::{
+    collections::{HashMap, HashSet},
+    hash::Hash,
+};
 
 use super::ToolError;
 use parlor_storage::{
@@ -56,11 +59,16 @@ impl<K: Eq + Hash, T> Default for JoinedHits<K, T> {
     }
 }
 
-impl<K: Eq + Hash, T> JoinedHits<K, T> {
+impl<K: Clone + Eq + Hash, T> JoinedHits<K, T> {
     /// Adds the hits of a search, the best first, each with what makes it the same as one of another list.
+    /// One that is twice in a list counts once.
     pub fn add(&mut self, hits: impl IntoIterator<Item = (K, T)>, weight: f64) {
         let mut rank = 0.0;
+        let mut known = HashSet::new();
         for (key, hit) in hits {
+            if !known.insert(key.clone()) {
+                continue;
+            }
             let counted = self.0.entry(key).or_insert((0.0, hit));
             counted.0 += weight / (HALF_RANK + rank);
             rank += 1.0;

@@ -15,7 +15,7 @@ use parlor_protocol::{
     ToolStatus, Transcript, WAITING_FOR_MODEL, panel::PanelBody,
 };
 use parlor_storage::shares::{Snapshot, StoredShare};
-use parlor_tools::{GenerateImage, Tool};
+use parlor_tools::{GenerateImage, ReadProjectFile, Tool};
 
 /// The media type of all files that are not shown.
 const SAVED_FILE: &str = "application/octet-stream";
@@ -177,6 +177,10 @@ fn tool_call(call: ToolCall) -> ToolCall {
 
 /// Returns the files of a tool as readers get them.
 pub(super) fn tool_files(tool: &str, files: &[Attachment]) -> Vec<Attachment> {
+    // The files of a project are its owner's alone.
+    if tool == ReadProjectFile::NAME {
+        return Vec::new();
+    }
     let renamed = |mut file: Attachment| {
         // The name that it has is the beginning of an argument.
         if tool == GenerateImage::NAME {

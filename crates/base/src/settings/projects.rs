@@ -12,7 +12,7 @@ pub struct ProjectSettings {
     pub instructions_bytes: usize,
     /// The number of files of one project.
     pub files: usize,
-    /// The text of each file that can be searched and read. The rest of a longer one is not read.
+    /// The text of a document that is read when it is uploaded. More than 2 MiB are neither searched nor given to models.
     pub text_bytes: usize,
     /// The texts of all files that a model is given whole, if they fit into a quarter of its context window, too. More is
     /// searched by tools.

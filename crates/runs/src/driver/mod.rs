@@ -79,7 +79,7 @@ struct Driver<'a> {
     page: Option<Arc<PageContext>>,
     /// The messages that lead to the run, oldest first.
     history: Arc<[Message]>,
-    /// The files of the project, then those of the user's messages on the branch.
+    /// The files of the user's messages on the branch.
     attached: Arc<[Attachment]>,
     /// The files of the project.
     project_files: Vec<Attachment>,

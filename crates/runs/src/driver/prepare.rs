@@ -98,7 +98,7 @@ impl<'a> Driver<'a> {
         }
         let used_files = project_files::use_files(runs, &models, &answer.model, project.as_ref()).await;
         named_tools.extend(&used_files.tools);
-        let attached = attached_files(&used_files.attachments, &history);
+        let attached = attached_files(&history);
         if !runs.files.with_tables(run.user_id, &attached).await.is_empty() {
             named_tools = data::with_file_tables(named_tools);
         }
@@ -142,14 +142,17 @@ impl<'a> Driver<'a> {
             scope.page,
             &PromptInput {
                 now: clock::now(),
-                project_files: &used_files.text,
+                project_files: &used_files.text_for(&offer.names()),
                 page_context: context_snapshot.as_ref(),
                 interactions: &list_interactions(&history, &runs.history.time_zone()),
                 payloads: &payloads,
                 verdicts: &verdicts,
                 has_tools: !offer.is_empty(),
                 finds_sources: offer.finds_sources(),
-                has_quotable_texts: has_quotable_texts(&attached, &scope.tools),
+                has_quotable_texts: has_quotable_texts(
+                    attached.iter().chain(&used_files.attachments),
+                    &scope.tools,
+                ),
                 guidance: &offer.guidance(),
                 payload_configs: &page_payloads.payloads,
                 openings: &scope.openings,
@@ -281,16 +284,16 @@ async fn build_context_snapshot(
 }
 
 /// Returns true if Parlor has texts in which quotes are looked for: of files, or of the articles of a page.
-fn has_quotable_texts(attached: &[Attachment], tools: &[&str]) -> bool {
+fn has_quotable_texts<'a>(mut files: impl Iterator<Item = &'a Attachment>, tools: &[&str]) -> bool {
     let has_text = |file: &Attachment| file.text_bytes.is_some() || parlor_files::is_text(&file.media_type);
-    attached.iter().any(has_text) || tools.contains(&READ_ARTICLE)
+    files.any(has_text) || tools.contains(&READ_ARTICLE)
 }
 
-/// Returns the files that tools can use: those of the project, then those of the user's messages.
-pub(super) fn attached_files(of_project: &[Attachment], history: &[Message]) -> Arc<[Attachment]> {
+/// Returns the files of the user's messages. Those of a project are not among them: a session that has read one could not be
+/// restored once it is deleted.
+pub(super) fn attached_files(history: &[Message]) -> Arc<[Attachment]> {
     let own = history.iter().filter(|message| message.assistant().is_none());
-    let files = of_project.iter().chain(own.flat_map(Message::files));
-    files.cloned().collect()
+    own.flat_map(Message::files).cloned().collect()
 }
 
 /// Returns the payloads made for the panel on the branch that leads to an answer, and in the

@@ -1,7 +1,5 @@
 //! The files of a conversation's project, as a run uses them: whole in the prompt if they fit, otherwise by tools.
 
-use std::fmt::Write;
-
 use super::super::Inner;
 use parlor_files::{is_image, is_text};
 use parlor_pages::{ProjectFilesText, fence_text};
@@ -17,18 +15,29 @@ const MAX_LISTED: usize = 100;
 const WINDOW_DIVISOR: usize = 4;
 const UNKNOWN_WINDOW: usize = 32_000;
 
-/// The bytes of a text that are at most a token, whatever its script.
+/// The bytes of text for which a token is reckoned: fewer than most scripts have.
 const MIN_BYTES_PER_TOKEN: usize = 3;
 
 /// The files of a project, for the prompt and the tools of a run.
 #[derive(Default)]
 pub struct UsedFiles {
-    /// The files, for code and for quotes.
+    /// The files, for quotes.
     pub attachments: Vec<Attachment>,
-    /// The section of the prompt.
-    pub text: ProjectFilesText,
+    /// The section of the prompt, if the tools are offered.
+    text: ProjectFilesText,
     /// The tools that read them.
     pub tools: Vec<&'static str>,
+}
+
+impl UsedFiles {
+    /// Returns the section of the prompt with these tools: the user may not be allowed to use the others.
+    pub fn text_for(&self, offered: &[String]) -> ProjectFilesText {
+        let has_search = offered.iter().any(|name| name == SearchProjectFiles::NAME);
+        match &self.text {
+            ProjectFilesText::Listed(names) if !has_search => ProjectFilesText::Unreadable(names.clone()),
+            text => text.clone(),
+        }
+    }
 }
 
 /// Reads the files of a project for a run with a model.
@@ -61,7 +70,7 @@ pub async fn use_files(
     }
     UsedFiles {
         attachments,
-        text: ProjectFilesText::Listed(list(files)),
+        text: ProjectFilesText::Listed(list(files.iter())),
         tools: vec![SearchProjectFiles::NAME, ReadProjectFile::NAME],
     }
 }
@@ -75,45 +84,44 @@ fn text_bytes(file: &Attachment) -> usize {
     }
 }
 
-/// Returns the texts of all files; `None` if one can't be read, which the tools then report.
+/// Returns the texts of all files; `None` if one can't be read, which the tools then report. Names are fenced, too: they are as
+/// foreign as the texts.
 async fn whole_texts(runs: &Inner, files: &[StoredFile]) -> Option<String> {
-    let mut whole = String::new();
+    let (mut texts, mut others) = (Vec::new(), Vec::new());
     for file in files {
-        let name = &file.attachment.name;
-        if !whole.is_empty() {
-            whole.push_str("\n\n");
-        }
+        let id = file.attachment.id;
         let read = runs.files.read_text(file, runs.projects.whole_text_bytes).await;
         let text = read
-            .inspect_err(|error| tracing::warn!(%error, %name, "a file of a project can't be read"))
+            .inspect_err(|error| tracing::warn!(%error, %id, "a file of a project can't be read"))
             .ok()?;
-        // Its first line is the name.
-        let text = text.as_deref().and_then(|text| text.split_once('\n'));
-        // Writing to a string can't fail.
-        let _ = match text.filter(|(_, text)| !text.trim().is_empty()) {
-            Some((_, text)) => write!(whole, "{name}:\n{}", fence_text(text)),
-            None => write!(whole, "{}", describe(&file.attachment)),
-        };
+        match text {
+            // It begins with the name.
+            Some(text) if text_bytes(&file.attachment) > 0 => texts.push(fence_text(&text)),
+            _ => others.push(file),
+        }
     }
-    Some(whole)
+    if !others.is_empty() {
+        texts.push(list(others.into_iter()));
+    }
+    Some(texts.join("\n\n"))
 }
 
-fn list(files: &[StoredFile]) -> String {
-    let listed = files.iter().take(MAX_LISTED);
-    let mut lines: Vec<String> = listed
-        .map(|file| format!("- {}", describe(&file.attachment)))
-        .collect();
+fn list<'a>(files: impl ExactSizeIterator<Item = &'a StoredFile>) -> String {
     let more = files.len().saturating_sub(MAX_LISTED);
+    let mut lines: Vec<String> = files
+        .take(MAX_LISTED)
+        .map(|file| describe(&file.attachment))
+        .collect();
     if more > 0 {
-        lines.push(format!("- {more} more"));
+        lines.push(format!("… and {more} more"));
     }
-    lines.join("\n")
+    fence_text(&lines.join("\n"))
 }
 
 fn describe(file: &Attachment) -> String {
     let name = &file.name;
     match text_bytes(file) {
-        0 if is_image(file) => format!("{name} (an image: {} shows it)", ReadProjectFile::NAME),
+        0 if is_image(file) => format!("{name} (an image)"),
         0 => format!("{name} ({}, without text)", file.media_type),
         bytes => format!("{name} ({} of text)", format_size(bytes)),
     }

@@ -157,7 +157,7 @@ impl Driver<'_> {
         let answers = self.history.iter().enumerate().skip(start);
         let earlier = answers.filter_map(|(index, message)| {
             let calls: Vec<&ToolCall> = message.assistant()?.tool_calls().collect();
-            let files = || attached_files(&self.project_files, &self.history[..index]);
+            let files = || attached_files(&self.history[..index]);
             (!calls.is_empty()).then(|| (message.id, files(), calls))
         });
         let own = self.agent.message().tool_calls().collect();

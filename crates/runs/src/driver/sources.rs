@@ -57,9 +57,8 @@ impl Driver<'_> {
             }
             return Ok(source);
         }
-        if let Some(file) = self.cited_file(&source).cloned() {
+        if let Some((file, pages)) = self.cited_file(&source, quote).await? {
             source.title.clone_from(&file.name);
-            let pages = self.file_pages(&file).await?;
             let parts = find_passage(&pages, quote);
             let unit = if pages.len() > 1 { "page" } else { "" };
             source.passage = Some(quoted_passage(quote, &pages, &parts, unit));
@@ -85,11 +84,28 @@ impl Driver<'_> {
         Ok(source)
     }
 
-    /// Returns the file of the conversation or its project that a source names.
-    fn cited_file(&self, source: &CitedSource) -> Option<&Attachment> {
-        let is_name = |file: &&Attachment| [&source.title, &source.url].contains(&&file.name);
-        let is_named = web_link::parse(&source.url).is_none();
-        self.attached.iter().rev().find(is_name).filter(|_| is_named)
+    /// Returns the file of the conversation or its project that a source names, with its pages. Of several with the name it is
+    /// the one that has the quote, or else the newest of the conversation.
+    async fn cited_file(
+        &mut self,
+        source: &CitedSource,
+        quote: &str,
+    ) -> Result<Option<(Attachment, Vec<String>)>, StorageError> {
+        if web_link::parse(&source.url).is_some() {
+            return Ok(None);
+        }
+        let files = self.attached.iter().rev().chain(&self.project_files);
+        let named = files.filter(|file| [&source.title, &source.url].contains(&&file.name));
+        let named: Vec<Attachment> = named.cloned().collect();
+        let mut first = None;
+        for file in named {
+            let pages = self.file_pages(&file).await?;
+            if !find_passage(&pages, quote).is_empty() {
+                return Ok(Some((file, pages)));
+            }
+            first.get_or_insert((file, pages));
+        }
+        Ok(first)
     }
 
     /// Returns the text of a file by its pages; the whole text if it has none.

@@ -2,6 +2,7 @@
 
 use super::{
     accounts::make_accounts,
+    conversation_lists::of_list,
     files::image_file,
     hand_over::delete_user,
     projects::{delete, garden, save, saved, turn_in},
@@ -138,6 +139,12 @@ pub async fn files_of_a_project_stay_until_they_are_deleted(backend: &dyn Backen
         commit_one(storage, &turn.change).await,
         Err(ChangeRejection::FileNotFound)
     );
+    // Clients choose the ids of conversations, and may choose that of none.
+    let nil = new_turn(TEST_USER, ConversationId::NONE, "Hello");
+    commit_one(storage, &nil.change).await.unwrap();
+    commit_one(storage, &end_run(nil.run, "Yes.")).await.unwrap();
+    let erase = of_list(nil.run, ConversationChange::Delete);
+    commit_one(storage, &erase).await.unwrap();
     let location = storage.file(TEST_USER, file).await.unwrap().unwrap().location;
     remove(storage, TEST_USER, project, file).await;
     assert_eq!(storage.deleted_files().await.unwrap(), [location]);

@@ -36,6 +36,8 @@ pub struct SearchRequest {
     pub conversation_id: Option<ConversationId>,
     /// Not this conversation.
     pub except: Option<ConversationId>,
+    /// True for what is in conversations, and saved articles: no files of projects.
+    pub in_conversations: bool,
     /// The length of the snippets.
     pub snippet_bytes: usize,
 }
@@ -50,6 +52,7 @@ impl Default for SearchRequest {
             cursor: None,
             conversation_id: None,
             except: None,
+            in_conversations: false,
             snippet_bytes: SNIPPET_BYTES,
         }
     }
@@ -60,3 +63,6 @@ pub const MAX_QUERY_BYTES: usize = 2000;
 
 /// The most hits that are ranked: the newest.
 pub const MAX_RANKED: usize = 1000;
+
+/// The most passages of a project's files that are ranked: the best by the index alone. Each may have 8 KB of words.
+pub const MAX_RANKED_PASSAGES: usize = 200;

@@ -16,7 +16,7 @@ use parlor_storage::{Storage, StoredFile, search::passages};
 /// The length of a part, in bytes: the output of a tool has room for it.
 const PART_BYTES: usize = 40 << 10;
 
-/// The tool, which is offered in projects with files that the model is not given whole.
+/// The tool, which is offered in projects with images, or with texts that the model is not given whole.
 pub struct ReadProjectFile {
     pub storage: Arc<dyn Storage>,
     pub files: Files,
@@ -105,17 +105,18 @@ fn part_of(text: &str, name: &str, input: &Input) -> Result<String, ToolError> {
                 return Err(ToolError(format!("{name} has no pages. Name a part instead.")));
             }
             None => {
-                return Err(ToolError(format!("{name} has {} pages.", pages.len())));
+                let count = pages.len();
+                return Err(ToolError(format!("Of {name} pages 1 to {count} can be read.")));
             }
         },
     };
     let parts = passages::cut(text.get(start..).unwrap_or_default(), PART_BYTES);
     let number = input.part.unwrap_or(1).max(1);
     let Some(part) = parts.get(number - 1) else {
-        return Err(ToolError(format!(
-            "There is no part {number}: there are {}.",
-            parts.len()
-        )));
+        return Err(ToolError(match parts.len() {
+            0 => format!("{name} has no text from there on."),
+            count => format!("There is no part {number}: there are {count}."),
+        }));
     };
     let from = match input.page {
         Some(page) if start > 0 => format!(" from page {page} on"),

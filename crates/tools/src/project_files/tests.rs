@@ -221,6 +221,20 @@ async fn passages_are_found_with_their_pages() {
 }
 
 #[tokio::test]
+async fn old_file_is_found_among_many_passages() {
+    let world = World::new().await;
+    world
+        .add(world.project, "old.txt", "The hedgehog likes the bed.".into())
+        .await;
+    let newer = "The bed is watered, the compost is turned. ".repeat(48_000);
+    world.add(world.project, "new.txt", newer).await;
+    world.index().await;
+    let found = world.search(world.conversation_id, "hedgehog of the bed").await;
+    let found = found.expect("a result");
+    assert_eq!(found["passages"][0]["file"], "old.txt", "{found}");
+}
+
+#[tokio::test]
 async fn files_are_read_in_parts() {
     let world = World::new().await;
     let pages: Vec<String> = (1..=12).map(|page| format!("Rule {page}")).collect();
@@ -251,7 +265,7 @@ async fn files_are_read_in_parts() {
         ),
         (
             json!({ "file": "rules.txt", "page": 13 }),
-            "rules.txt has 12 pages.",
+            "Of rules.txt pages 1 to 12 can be read.",
         ),
         (
             json!({ "file": "laws.txt" }),

@@ -70,6 +70,7 @@ impl SearchConversations {
         for (search, weight) in searches(phrasings)? {
             let request = SearchRequest {
                 except: Some(present),
+                in_conversations: true,
                 snippet_bytes: TEXT_BYTES,
                 ..search
             };

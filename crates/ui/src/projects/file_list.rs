@@ -39,25 +39,28 @@ pub fn load_view(id: ProjectId) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || list(id)))
 }
 
-/// Loads the code of uploads, and adds a file to a project.
+/// The most uploads at a time: the page needs connections, too.
+const MAX_AT_ONCE: usize = 3;
+
+/// Loads the code of uploads, and begins those that wait.
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn add(projects: Projects, id: ProjectId, source: browser::LocalFile) -> Result<(), LoadError> {
-    add_now(projects, id, source);
+pub fn upload(projects: Projects) -> Result<(), LoadError> {
+    begin_waiting(projects);
     Ok(())
 }
 
-fn add_now(projects: Projects, project_id: ProjectId, source: browser::LocalFile) {
-    let uploads = projects.uploads();
-    let key = uploads.with_untracked(|uploads| uploads.iter().map(|upload| upload.key + 1).max());
-    let upload = ProjectUpload {
-        key: key.unwrap_or_default(),
-        project_id,
-        source,
-        state: ArcRwSignal::new(UploadState::Uploading { percent: 0 }),
-        slot: ArcStoredValue::new(None),
+fn begin_waiting(projects: Projects) {
+    let uploads = projects.uploads().get_untracked();
+    let is_running = |upload: &&ProjectUpload| {
+        let is_uploading = matches!(upload.state.get_untracked(), UploadState::Uploading { .. });
+        is_uploading && upload.has_begun.get_value()
     };
-    uploads.update(|uploads| uploads.push(upload.clone()));
-    send(projects, &upload);
+    let free = MAX_AT_ONCE.saturating_sub(uploads.iter().filter(is_running).count());
+    let waiting = uploads.iter().filter(|upload| !upload.has_begun.get_value());
+    for upload in waiting.take(free) {
+        upload.has_begun.set_value(true);
+        send(projects, upload);
+    }
 }
 
 fn send(projects: Projects, upload: &ProjectUpload) {
@@ -80,6 +83,7 @@ fn send(projects: Projects, upload: &ProjectUpload) {
             // The event that says so may be late.
             projects.reload();
         }
+        begin_waiting(projects);
     });
 }
 
@@ -172,7 +176,7 @@ fn list(project_id: ProjectId) -> AnyView {
         });
     };
     view! {
-        <ul class="project-file-list" aria-busy=move || files.list.with(Option::is_none).to_string()>
+        <ul class="project-file-list" aria-busy=move || (files.list.with(Option::is_none) && files.error.with(Option::is_none)).to_string()>
             <Each of=uploads key=|upload| (0, upload.key) let:upload>{upload_row(projects, upload)}</Each>
             <Each of=shown key=|file| file.id let:file>{row(file, delete)}</Each>
         </ul>
@@ -181,8 +185,16 @@ fn list(project_id: ProjectId) -> AnyView {
                 {move || texts::show_all_files(count())}
             </button>
         </When>
-        {move || files.error.get().map(|error| view! { <p class="project-alarm" role="alert">{error.message}</p> }.erase())}
+        {move || files.error.get().map(|error| failure(files, error))}
         {confirm.dialog()}
+    }
+    .erase()
+}
+
+fn failure(files: Files, error: ApiError) -> AnyView {
+    view! {
+        <p class="project-alarm" role="alert">{error.message}</p>
+        <button type="button" class="button button-quiet" on:click=move |_| files.load()>{texts::TRY_AGAIN}</button>
     }
     .erase()
 }
@@ -235,7 +247,8 @@ fn upload_row(projects: Projects, upload: ProjectUpload) -> AnyView {
             let again = again.clone();
             let retry = move |_| {
                 again.state.set(UploadState::Uploading { percent: 0 });
-                send(projects, &again);
+                again.has_begun.set_value(false);
+                begin_waiting(projects);
             };
             view! {
                 <span class="attached-note attached-failed" role="alert">{reason}</span>
@@ -250,6 +263,7 @@ fn upload_row(projects: Projects, upload: ProjectUpload) -> AnyView {
         projects
             .uploads()
             .update(|uploads| uploads.retain(|upload| upload.key != key));
+        begin_waiting(projects);
     };
     view! {
         <li class="project-file">

@@ -10,10 +10,11 @@ use crate::{
     runtime::{
         erase::Erase,
         lazy::{lazy_part_after, when_loaded},
+        signal::after_hydration,
     },
-    state::use_projects,
+    state::{file_upload::UploadState, use_projects},
 };
-use parlor_protocol::ProjectId;
+use parlor_protocol::{ApiError, ProjectId};
 
 /// The rows that are shown at first. There is room for them before the list is loaded.
 pub const FIRST_ROWS: usize = 5;
@@ -29,21 +30,28 @@ pub fn project_files(id: ProjectId) -> AnyView {
         count.get() > 0 || uploads.with(|uploads| uploads.iter().any(|upload| upload.project_id == id))
     });
     let on_choice = move |event| {
-        for source in browser::chosen_files(&event) {
-            let added = file_list::add(projects, id, source.clone());
-            when_loaded(Box::pin(added), |_| {});
-        }
+        let chosen = browser::chosen_files(&event).into_iter();
+        let added: Vec<_> = chosen.map(|source| projects.add_upload(id, source)).collect();
+        when_loaded(Box::pin(file_list::upload(projects)), move |loaded| {
+            if loaded.is_err() {
+                for upload in added {
+                    upload
+                        .state
+                        .set(UploadState::Failed(ApiError::unreachable().message));
+                }
+            }
+        });
     };
-    let list = move || {
+    let room = move || {
         let rows = untrack(|| count.get()).min(FIRST_ROWS);
-        let placeholder = move || {
-            let height = ["calc(var(--row) * ", &rows.to_string(), ")"].concat();
-            view! { <div style=("height", height)></div> }.erase()
-        };
-        match has_list.get() {
-            true => lazy_part_after(placeholder, move || file_list::load_view(id)),
-            false => view! { <p class="project-empty">{texts::NO_FILES}</p> }.erase(),
-        }
+        let height = ["calc(var(--row) * ", &rows.to_string(), ")"].concat();
+        view! { <div style=("height", height)></div> }.erase()
+    };
+    let is_hydrated = after_hydration();
+    let list = move || match (has_list.get(), is_hydrated.get()) {
+        (true, true) => lazy_part_after(room, move || file_list::load_view(id)),
+        (true, false) => room(),
+        (false, _) => view! { <p class="project-empty">{texts::NO_FILES}</p> }.erase(),
     };
     view! {
         <section class="project-files" aria-labelledby="project-files">

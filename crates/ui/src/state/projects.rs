@@ -32,6 +32,7 @@ pub struct Projects {
     version: RwSignal<u32>,
     /// The files that are being uploaded, of all projects: they go on when another page is shown.
     uploads: RwSignal<Vec<ProjectUpload>>,
+    next_upload: StoredValue<usize>,
     requests: LastRequest,
     conversations: ConversationListStore,
     connection: Connection,
@@ -46,6 +47,8 @@ pub struct ProjectUpload {
     pub project_id: ProjectId,
     pub source: browser::LocalFile,
     pub state: ArcRwSignal<UploadState>,
+    /// False while it waits for others.
+    pub has_begun: ArcStoredValue<bool>,
     pub slot: UploadSlot,
 }
 
@@ -64,6 +67,7 @@ impl Projects {
             unfolded: RwSignal::default(),
             version: RwSignal::new(0),
             uploads: RwSignal::default(),
+            next_upload: StoredValue::new(0),
             requests: LastRequest::new(),
             conversations,
             connection,
@@ -132,6 +136,22 @@ impl Projects {
     /// The files that are being uploaded, of all projects.
     pub fn uploads(self) -> RwSignal<Vec<ProjectUpload>> {
         self.uploads
+    }
+
+    /// Adds a file that is to be uploaded, for code that is loaded then.
+    pub fn add_upload(self, project_id: ProjectId, source: browser::LocalFile) -> ProjectUpload {
+        let key = self.next_upload.get_value();
+        self.next_upload.set_value(key + 1);
+        let upload = ProjectUpload {
+            key,
+            project_id,
+            source,
+            state: ArcRwSignal::new(UploadState::Uploading { percent: 0 }),
+            has_begun: ArcStoredValue::new(false),
+            slot: ArcStoredValue::new(None),
+        };
+        self.uploads.update(|uploads| uploads.push(upload.clone()));
+        upload
     }
 
     /// Loads the list again.

@@ -13,17 +13,21 @@ use crate::search::{SearchRequest, Term};
 use parlor_protocol::search::{HitKind, SearchedAuthor};
 
 /// Selects documents by a query of FTS5 (`?1`) of a user (`?2`), below an id (`?3`) and not below another (`?4`), the newest
-/// first.
+/// first, or of a project's files the best.
 macro_rules! select_documents {
-    ($columns:literal, $condition:expr) => {
+    ($columns:literal, $scope:expr) => {
         format!(
             concat!(
             "SELECT d.id, d.source, d.passage, d.kind, d.conversation_id, d.message_id",
                 $columns,
             " FROM search_index i CROSS JOIN search_documents d ON d.id = i.rowid \
-             WHERE search_index MATCH $1 AND i.rowid < $3 AND i.rowid >= $4 AND d.user_id = $2{} ORDER BY i.rowid DESC LIMIT $5"
+             WHERE search_index MATCH $1 AND i.rowid < $3 AND i.rowid >= $4 AND d.user_id = $2{} ORDER BY {} LIMIT $5"
             ),
-            $condition
+            $scope.condition,
+            match $scope.files_of {
+                Some(_) => "i.rank",
+                None => "i.rowid DESC",
+            }
         )
     };
 }
@@ -35,8 +39,8 @@ pub(super) fn select(
     request: &SearchRequest,
 ) -> (Query, String, Vec<String>) {
     let select = match with_words {
-        true => select_documents!(", d.words, d.parts || d.file AS parts", scope.in_projects),
-        false => select_documents!("", scope.in_projects),
+        true => select_documents!(", d.words, d.parts || d.file AS parts", scope),
+        false => select_documents!("", scope),
     };
     (query(select), match_expression(scope, request), Vec::new())
 }

@@ -10,7 +10,7 @@ use crate::{
     StorageError, StoredFile,
     damage::skip_damaged,
     projects::FoundPassage,
-    search::{Candidate, MAX_RANKED, SearchRequest, Words, passages, rank, snippet},
+    search::{Candidate, MAX_RANKED, MAX_RANKED_PASSAGES, SearchRequest, Words, passages, rank, snippet},
 };
 use parlor_protocol::{
     ConversationId, MessageBody, MessageId, Project, ProjectId, Timestamp, UserId,
@@ -53,7 +53,14 @@ pub(super) async fn search(
     let scope = Scope {
         user_id,
         files_of: None,
-        in_projects: projects.as_deref().map(in_projects).unwrap_or_default(),
+        condition: [
+            projects.as_deref().map(in_projects).unwrap_or_default(),
+            match request.in_conversations {
+                true => " AND (d.kind <> 'file' OR d.conversation_id IS NOT NULL)".into(),
+                false => String::new(),
+            },
+        ]
+        .concat(),
     };
     if projects.is_some_and(|projects| projects.is_empty()) {
         return Ok(found);
@@ -88,10 +95,10 @@ pub(super) async fn search(
 /// The documents of a search, whatever is looked for.
 struct Scope {
     user_id: UserId,
-    /// Only files of this project.
+    /// Only files of this project, those first that the index ranks best: of a large project, the newest may all be of one file.
     files_of: Option<ProjectId>,
-    /// A condition of SQL for those of some projects; empty for all.
-    in_projects: String,
+    /// A condition of SQL, which begins with `AND`, such as for those of some projects; empty for all.
+    condition: String,
 }
 
 /// Returns the projects of a user with this name, or whose name begins with it if there is none.
@@ -144,7 +151,11 @@ async fn best(
     scope: &Scope,
     request: &SearchRequest,
 ) -> Result<Vec<Document>, StorageError> {
-    let rows = select(connection, true, scope, request, MAX_RANKED).await?;
+    let limit = match scope.files_of {
+        Some(_) => MAX_RANKED_PASSAGES,
+        None => MAX_RANKED,
+    };
+    let rows = select(connection, true, scope, request, limit).await?;
     let mut candidates = Vec::with_capacity(rows.len());
     for row in &rows {
         let hit = skip_damaged("search_documents", "one that was found", read_document(row))?;
@@ -173,16 +184,16 @@ pub(super) async fn search_project_files(
     let scope = Scope {
         user_id,
         files_of: Some(project_id),
-        in_projects: String::new(),
+        condition: String::new(),
     };
     let documents = best(connection, &scope, request).await?;
-    let passages = documents.into_iter().take(request.limit).map(|document| {
-        Ok(FoundPassage {
-            file_id: document.source.parse()?,
+    let passages = documents.into_iter().filter_map(|document| {
+        Some(FoundPassage {
+            file_id: document.source.parse().ok()?,
             passage: document.passage,
         })
     });
-    passages.collect()
+    Ok(passages.take(request.limit).collect())
 }
 
 /// Returns the newest documents, one of each source, and one more than the hits if there is one.
@@ -205,7 +216,7 @@ async fn newest(
     Ok(one_of_each_source(documents))
 }
 
-/// Selects documents, the newest first. With their words for [`rank`], if asked.
+/// Selects documents: the newest first, or of a project's files the best. With their words for [`rank`], if asked.
 async fn select(
     connection: &mut Connection,
     with_words: bool,
@@ -270,7 +281,7 @@ async fn read_hit(
         }
         HitKind::File => {
             "SELECT f.id, c.title, p.id AS project_id, p.definition, f.created_at, f.name AS shown, d.text FROM search_documents d \
-             JOIN files f ON f.id = d.source LEFT JOIN conversations c ON c.id = f.conversation_id \
+             JOIN files f ON f.id = d.source LEFT JOIN conversations c ON c.id = f.conversation_id AND c.user_id = f.user_id \
              LEFT JOIN messages m ON m.id = f.message_id LEFT JOIN projects p ON p.id = f.project_id \
              WHERE f.user_id = $1 AND f.id = $2 AND d.id = $3 AND (c.id IS NOT NULL AND m.id IS NOT NULL OR p.id IS NOT NULL)"
         }
@@ -352,7 +363,7 @@ async fn indexed_percent(connection: &mut Connection) -> Result<Option<u8>, Stor
     Ok(Some(indexed.clamp(0, 99).try_into().unwrap_or(99)))
 }
 
-/// Returns a file in a message whose text is to be indexed.
+/// Returns a file in a message or a project whose text is to be indexed.
 pub(super) async fn next_unindexed_file(
     connection: &mut Connection,
 ) -> Result<Option<(UserId, StoredFile)>, StorageError> {

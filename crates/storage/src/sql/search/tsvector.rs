@@ -71,8 +71,12 @@ pub(super) fn select(
     };
     let sql = format!(
         "SELECT d.id, d.source, d.passage, d.kind, d.conversation_id, d.message_id{words} FROM search_documents d \
-         WHERE d.lexemes @@ CAST($1 AS tsquery) AND d.user_id = $2 AND d.id < $3 AND d.id >= $4{}{checks} ORDER BY d.id DESC LIMIT $5",
-        scope.in_projects
+         WHERE d.lexemes @@ CAST($1 AS tsquery) AND d.user_id = $2 AND d.id < $3 AND d.id >= $4{}{checks} ORDER BY {} LIMIT $5",
+        scope.condition,
+        match scope.files_of {
+            Some(_) => "ts_rank(d.lexemes, CAST($1 AS tsquery)) DESC, d.id DESC",
+            None => "d.id DESC",
+        }
     );
     // The plan depends on how frequent the words are.
     (query(sql).persistent(false), conditions.join(" & "), phrases)

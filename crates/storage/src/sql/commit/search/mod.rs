@@ -41,7 +41,8 @@ const FORGET_MESSAGES: &str = "DELETE FROM search_documents WHERE source IN (SEL
 const FORGET_CONVERSATION: [&str; 3] = [
     "DELETE FROM search_documents WHERE user_id = $1 AND source = $2",
     "DELETE FROM search_documents WHERE source IN (SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2)",
-    "DELETE FROM search_documents WHERE source IN (SELECT id FROM files WHERE user_id = $1 AND conversation_id = $2)",
+    "DELETE FROM search_documents WHERE source IN (SELECT id FROM files WHERE user_id = $1 AND conversation_id = $2 \
+         AND project_id IS NULL)",
 ];
 
 /// Notes that a conversation (`?2`) is to be indexed: its title and the ids of its messages.

@@ -154,7 +154,8 @@ pub(super) async fn read_file<'a>(connection: &mut Connection, file: &'a str) ->
         "SELECT f.user_id, f.conversation_id, f.message_id, f.project_id, f.name, f.created_at, \
              NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = f.message_id) AS is_of_user \
          FROM files f WHERE f.id = $1 AND (f.message_id IS NOT NULL OR f.project_id IS NOT NULL) \
-             AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = f.conversation_id AND c.temporary <> 0)",
+             AND (f.project_id IS NOT NULL \
+                 OR NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = f.conversation_id AND c.temporary <> 0))",
     )
     .bind(file)
     .fetch_optional(&mut *connection)
