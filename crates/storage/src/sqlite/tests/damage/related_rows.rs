@@ -54,7 +54,7 @@ async fn a_damaged_row_of_a_message_is_isolated() {
              ('{answer}', 1, {of}, 0, NULL, 'e', 'k', 'f', '1')"
         ),
         format!(
-            "INSERT INTO files VALUES ('{0}', {of}, '{answer}', 0, '{0}', '{conversation}', CAST(X'ff' AS TEXT), 'image/png', 1, NULL, NULL, 1, NULL, NULL, NULL)",
+            "INSERT INTO files VALUES ('{0}', {of}, '{answer}', 0, '{0}', '{conversation}', CAST(X'ff' AS TEXT), 'image/png', 1, NULL, NULL, 1, NULL, NULL, NULL, NULL)",
             Uuid::from_u128(7)
         ),
     ] {
