@@ -101,7 +101,7 @@ pub use panel::PanelView;
 pub use parameters::{ParameterInput, Parameters};
 pub use passage::{FoundPassage, Passage};
 pub use payload::{Payload, PayloadRef, PayloadVerdict, Verdict};
-pub use personal::{ApiToken, NewToken, PersonalData};
+pub use personal::{ApiToken, NewToken, News, PersonalData};
 pub use project::{
     ListedProject, Project, ProjectColour, ProjectConversations, ProjectDeleted, ProjectFiles, ProjectList,
 };

@@ -28,6 +28,16 @@ pub struct PersonalData {
     pub unavailable_tools: Vec<RunError>,
 }
 
+/// What is new for a user since they last closed the news.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields")]
+pub struct News {
+    /// The version of Parlor that runs.
+    pub version: String,
+    /// Plain sentences, those of the newest version first.
+    pub items: Vec<String>,
+}
+
 /// A token with which a program acts as the user. The token's value is known to its owner only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]

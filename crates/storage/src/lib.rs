@@ -343,6 +343,10 @@ pub trait Storage:
     /// Returns true if the assistant may search a user's earlier conversations.
     async fn may_search_chats(&self, user_id: UserId) -> Result<bool, StorageError>;
 
+    /// Returns the newest version of Parlor whose news the user has closed, or with which their first data were stored. `None` if
+    /// nothing is stored of the user.
+    async fn seen_version(&self, user_id: UserId) -> Result<Option<String>, StorageError>;
+
     /// Returns the API tokens of a user, newest first.
     async fn api_tokens(&self, user_id: UserId) -> Result<Vec<ApiToken>, StorageError>;
 

@@ -3,7 +3,7 @@
 use super::{
     super::{
         ApiToken, AssistantMessage, Attachment, ConversationList, Interaction, ListedConversation,
-        ListedProject, ListedSchedule, Memory, Message, MessageBody, MessageQueue, ModelCapabilities,
+        ListedProject, ListedSchedule, Memory, Message, MessageBody, MessageQueue, ModelCapabilities, News,
         OlderMessages, PageContext, Parameters, Part, PayloadVerdict, PersonalData, Prices, Project,
         ProjectFiles, ProjectList, QueuedMessage, Schedule, ScheduleList, ScheduledMessage, ScheduledRun,
         StreamNotice, ThinkingSupport, TokenTotals, ToolCall, ToolProgress, Transcript, Usage,
@@ -76,6 +76,7 @@ plain! {
     Attachment { id, name, media_type, bytes; width, height, text_bytes, problem };
     PersonalData { instructions, instructions_bytes, remembers, searches_chats, memories, tokens, unavailable_tools }
         with retention_days, max_retention_days;
+    News { version, items };
     Memory { id, text, created_at };
     SearchHits { hits; next, indexed_percent };
     SearchHit {

@@ -130,6 +130,16 @@ fn personal_data_round_trips() {
 }
 
 #[test]
+fn news_round_trips() {
+    let news = News {
+        version: "1.2.3".into(),
+        items: vec!["Chats <b> & more.".into(), "¬".into()],
+    };
+    let written = serde_json::to_vec(&news).unwrap();
+    assert_eq!(json::parse(&written), Ok(news));
+}
+
+#[test]
 fn only_user_events_omit_the_conversation() {
     let changed = Event {
         position: Position(7),

@@ -57,6 +57,8 @@ pub enum PersonalChange {
     SetRetention { days: u32 },
     /// Lets the assistant search a user's earlier conversations, or not any more.
     SetChatSearch { is_on: bool },
+    /// Records that a user has closed the news of a version of Parlor, and of all before it.
+    SetSeenVersion { version: String },
     /// Adds an API token, if there are fewer than `limit`.
     AddToken {
         token: ApiToken,

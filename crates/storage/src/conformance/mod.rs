@@ -222,6 +222,7 @@ macro_rules! conformance_tests {
                 finds_a_token_until_it_is_revoked,
                 token_use_is_recorded_without_an_event,
                 tokens_are_separate_per_user,
+                a_new_user_has_seen_the_running_version,
             }
             queue {
                 queued_message_becomes_one_user_message,

@@ -155,3 +155,24 @@ pub async fn tokens_are_separate_per_user(backend: &dyn Backend) {
     .unwrap();
     assert_eq!(storage.api_token(&one.1).await.unwrap(), Some((TEST_USER, one.0)));
 }
+
+pub async fn a_new_user_has_seen_the_running_version(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    assert_eq!(storage.seen_version(TEST_USER).await.unwrap(), None);
+    commit_one(&*storage, &add_token(TEST_USER, &token(1)))
+        .await
+        .unwrap();
+    let seen = storage.seen_version(TEST_USER).await.unwrap();
+    assert_eq!(seen.as_deref(), Some(env!("CARGO_PKG_VERSION")));
+    let later = Change::Personal {
+        user_id: TEST_USER,
+        change: PersonalChange::SetSeenVersion {
+            version: "12.0.1".into(),
+        },
+    };
+    commit_one(&*storage, &later).await.unwrap();
+    let seen = storage.seen_version(TEST_USER).await.unwrap();
+    assert_eq!(seen.as_deref(), Some("12.0.1"));
+    assert_eq!(storage.seen_version(other_user()).await.unwrap(), None);
+    assert_eq!(count_settings_events(&*storage, TEST_USER).await, 2);
+}

@@ -272,6 +272,11 @@ impl Storage for SqlStorage {
         personal::may_search_chats(&mut connection, user_id).await
     }
 
+    async fn seen_version(&self, user_id: UserId) -> Result<Option<String>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::seen_version(&mut connection, user_id).await
+    }
+
     async fn api_tokens(&self, user_id: UserId) -> Result<Vec<ApiToken>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         personal::tokens(&mut connection, user_id).await

@@ -51,6 +51,17 @@ pub(super) async fn may_search_chats(
     Ok(may_search.bind_value(user_id).fetch_one(connection).await?)
 }
 
+pub(super) async fn seen_version(
+    connection: &mut Connection,
+    user_id: UserId,
+) -> Result<Option<String>, StorageError> {
+    let row = query("SELECT seen_version FROM users WHERE id = $1")
+        .bind_value(user_id)
+        .fetch_optional(connection)
+        .await?;
+    row.map(|row| text(&row, "seen_version")).transpose()
+}
+
 pub(super) async fn tokens(
     connection: &mut Connection,
     user_id: UserId,

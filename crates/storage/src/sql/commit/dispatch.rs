@@ -321,6 +321,9 @@ impl Batch<'_> {
             PersonalChange::SetChatSearch { is_on } => {
                 self.set_chat_search(connection, user_id, *is_on).await
             }
+            PersonalChange::SetSeenVersion { version } => {
+                self.set_seen_version(connection, user_id, version).await
+            }
             PersonalChange::SetInstructions { text } => {
                 self.set_instructions(connection, user_id, text).await
             }

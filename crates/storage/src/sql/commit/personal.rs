@@ -65,6 +65,22 @@ impl Batch<'_> {
         Ok(Outcome::Done)
     }
 
+    pub(super) async fn set_seen_version(
+        &mut self,
+        connection: &mut Connection,
+        user_id: UserId,
+        version: &str,
+    ) -> Result<Outcome, ChangeError> {
+        ensure_user(connection, user_id).await?;
+        query("UPDATE users SET seen_version = $1 WHERE id = $2")
+            .bind(version)
+            .bind_value(user_id)
+            .execute(&mut *connection)
+            .await?;
+        self.log_settings_changed(connection, user_id).await?;
+        Ok(Outcome::Done)
+    }
+
     /// Adds a token. Rejected with `TokensFull` if the user has `limit` already.
     pub(super) async fn add_token(
         &mut self,
@@ -144,10 +160,11 @@ impl Batch<'_> {
     }
 }
 
-/// Creates the user and their log, if they do not exist.
+/// Creates the user and their log, if they do not exist. For a new user, nothing of this version is news.
 pub(super) async fn ensure_user(connection: &mut Connection, user_id: UserId) -> Result<(), StorageError> {
-    query("INSERT INTO users (id, position) VALUES ($1, 0) ON CONFLICT DO NOTHING")
+    query("INSERT INTO users (id, position, seen_version) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING")
         .bind_value(user_id)
+        .bind(env!("CARGO_PKG_VERSION"))
         .execute(connection)
         .await?;
     Ok(())

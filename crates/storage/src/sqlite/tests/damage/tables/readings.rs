@@ -133,6 +133,7 @@ async fn read_user(storage: &impl StorageOfAll, user: UserId, lines: &mut Lines<
         storage.daily_usage(Some(user), Day::default()).await,
     );
     lines.one(&label("instructions"), storage.instructions(user).await);
+    lines.one(&label("dddddddd seen version"), storage.seen_version(user).await);
     lines.one(
         &label("dddddddd chat search"),
         storage.may_search_chats(user).await,
