@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::Api;
 use crate::app;
-use parlor_protocol::{ApiError, Memory, MemoryId, NewToken, PersonalData, TokenId};
+use parlor_protocol::{ApiError, Memory, MemoryId, NewToken, News, PersonalData, TokenId};
 use parlor_ui::api::personal::PersonalFunctions;
 
 #[async_trait]
@@ -27,6 +27,16 @@ impl PersonalFunctions for Api {
     async fn set_chat_search(&self, is_on: bool) -> Result<(), ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::personal::set_chat_search(&caller, is_on).await)
+    }
+
+    async fn news(&self) -> Result<Option<News>, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::news::load(&caller).await)
+    }
+
+    async fn close_news(&self, version: String) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::news::close(&caller, &version).await)
     }
 
     async fn forget_memory(&self, memory_id: MemoryId) -> Result<(), ApiError> {

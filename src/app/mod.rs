@@ -32,6 +32,7 @@ mod hosts;
 mod last_uses;
 pub mod listed_pages;
 pub mod models;
+pub mod news;
 pub mod notebook;
 pub mod parameters;
 pub mod payloads;

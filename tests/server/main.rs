@@ -8,7 +8,7 @@
     clippy::disallowed_methods,
     reason = "a test may panic, print and use its own client"
 )]
-#![recursion_limit = "256"]
+#![recursion_limit = "512"]
 
 mod accounts;
 mod attachments;
@@ -41,6 +41,7 @@ mod mcp_server;
 mod mcp_start;
 mod model_capabilities;
 mod model_payloads;
+mod news;
 mod nginx;
 mod openapi;
 mod pages;

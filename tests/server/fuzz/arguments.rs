@@ -89,6 +89,8 @@ pub fn function_arguments() -> Map<String, Value> {
         "payload": { "conversation_id": "$conversation", "payload_id": "$payload" },
         "table_rows": { "conversation_id": "$conversation", "payload_id": "$payload", "offset": 0, "column": 0, "filter": "map" },
         "personal": {},
+        "news": {},
+        "close_news": { "version": "0.0.1" },
         "regenerate": with("model", json!("test/any")),
         "remove_article": { "pmid": "11" },
         "rename_conversation": { "conversation_id": "$conversation", "title": "Another" },

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
 
-use parlor_protocol::{ApiError, Memory, MemoryId, NewToken, PersonalData, TokenId};
+use parlor_protocol::{ApiError, Memory, MemoryId, NewToken, News, PersonalData, TokenId};
 
 server_functions! {
     trait PersonalFunctions;
@@ -23,6 +23,14 @@ server_functions! {
     /// Lets the assistant search the user's earlier conversations, or not any more.
     Json "set_chat_search"
     fn set_chat_search(is_on: bool) -> ();
+
+    /// Returns what is new for the user since they last closed the news.
+    GetUrl "news" as LoadNews
+    fn news() -> Option<News>;
+
+    /// Records that the user has closed the news of a version and of all before it.
+    Json "close_news"
+    fn close_news(version: String) -> ();
 
     /// Deletes one memory.
     Json "forget_memory"

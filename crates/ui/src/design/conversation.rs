@@ -58,6 +58,7 @@ pub fn page() -> (PageSnapshot, ConversationId) {
         listed_pages: Ok(Vec::new()),
         opened: None,
         personal: None,
+        news: None,
         person: None,
         form: FormIds {
             intent_id: Default::default(),

@@ -1,11 +1,13 @@
 //! A new chat: the greeting above the message box, and below it the cards that do something, and how to connect a model.
 
 mod cards;
+mod news;
 mod texts;
 
 use leptos::prelude::*;
 
-use self::cards::cards;
+pub use self::news::PageNews;
+use self::{cards::cards, news::news};
 use crate::{
     runtime::{erase::Erase, when::When},
     state::{models::FIND_LOCAL_URL, use_models, use_next_message},
@@ -33,6 +35,7 @@ pub fn welcome_cards() -> AnyView {
     let problems = Memo::new(move |_| models.endpoint_problems());
     view! {
         <section class="welcome-cards" aria-label=texts::TO_BEGIN>
+            {news()}
             {move || has_only_tour.get().then(|| connection_help(models.with_list(|list| list.can_connect)))}
             {move || problems.get().into_iter().map(endpoint_problem).collect_view()}
             <When when=move || problems.with(Vec::is_empty)>{cards()}</When>

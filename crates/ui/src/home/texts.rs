@@ -6,6 +6,12 @@ pub(super) const TEMPORARY_ABOUT: &str = "The search does not find it, nothing o
 pub(super) const TO_BEGIN: &str = "To begin with";
 pub(super) const NO_ANSWERS_YET: &str = "No model can answer yet";
 
+// What is new after an upgrade
+pub(super) use crate::components::texts::CLOSE;
+pub(super) fn news_title(version: &str) -> String {
+    format!("New in Parlor {version}")
+}
+
 // The card that connects a model
 pub(super) const CONNECT: &str = "Connect a model";
 pub(super) const TOUR_TALKS: &str = "You are talking to a scripted tour. ";

@@ -13,7 +13,7 @@ use crate::{
     },
     composer::Composer,
     diagnostics::{self, DiagnosticsDialog},
-    home::{Welcome, welcome_cards},
+    home::{PageNews, Welcome, welcome_cards},
     layout::header::Header,
     markdown::MarkdownLoader,
     pages::pages,
@@ -76,10 +76,12 @@ pub(crate) fn provide_stores(page: PageSnapshot, navigation: Navigation) -> Stor
     provide_context(SettingsSnapshot(page.personal.clone()));
     provide_context(PagePerson(page.person.clone()));
     provide_context(OpenedPage(page.opened.clone()));
+    let page_news = page.news.clone();
     let stores = Stores::new(page, navigation);
     stores.provide();
     Commands::provide(false);
     Preferences::provide(false);
+    provide_context(PageNews::new(page_news));
     provide_context(ProjectDialogs::new());
     provide_context(ListView::new());
     provide_context(Deletion::new());

@@ -14,8 +14,8 @@ use crate::{
     },
 };
 use parlor_protocol::{
-    ApiError, ConversationId, ConversationList, IntentId, MessageId, ProjectId, ProjectList, RawJson, Share,
-    Timestamp, Transcript,
+    ApiError, ConversationId, ConversationList, IntentId, MessageId, News, ProjectId, ProjectList, RawJson,
+    Share, Timestamp, Transcript,
     json::{self, JsonError},
     model_list::ModelList,
 };
@@ -41,6 +41,8 @@ pub struct PageSnapshot {
     pub opened: Option<RawJson>,
     /// The data of the settings page, if the URL names it. Parsed by that page only, because few people need it.
     pub personal: Option<RawJson>,
+    /// What is new for the user since they last closed the news.
+    pub news: Option<News>,
     /// The user, if there are accounts.
     pub person: Option<Person>,
     pub form: FormIds,
@@ -135,7 +137,7 @@ impl PageSnapshot {
                 None => None,
             }
         };
-        let (list, transcript, models, opened, shares, listed_pages, projects, project_chats) = futures::join!(
+        let (list, transcript, models, opened, shares, listed_pages, projects, project_chats, news) = futures::join!(
             rpc::conversations(None, false, None),
             transcript,
             rpc::models(),
@@ -144,6 +146,7 @@ impl PageSnapshot {
             rpc::listed_pages(),
             projects::projects(),
             project_chats,
+            personal::news(),
         );
         // After the list: the stream continues from the list's position and reports later changes.
         let personal = match route {
@@ -161,6 +164,8 @@ impl PageSnapshot {
             listed_pages,
             opened,
             personal,
+            // A page without them is better than none.
+            news: news.ok().flatten(),
             person,
             form: FormIds::new(route),
         }
@@ -194,6 +199,7 @@ impl PageSnapshot {
             listed_pages: Ok(Vec::new()),
             opened: None,
             personal: None,
+            news: None,
             person: None,
             form: FormIds::new(route),
         }

@@ -40,6 +40,7 @@ fn with_follower(list: ConversationList, transcript: Option<Transcript>, test: i
             project_chats: None,
             opened: None,
             personal: None,
+            news: None,
             person: None,
             form: FormIds::new(place),
         };

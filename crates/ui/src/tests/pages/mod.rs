@@ -21,7 +21,7 @@ use crate::state::{
 };
 use parlor_protocol::{
     ApiError, ConversationId, ConversationList, ErrorCode, ListedConversation, ListedProject,
-    ModelCapabilities, Position, Project, ProjectId, ProjectList, RawJson, RunError, Timestamp,
+    ModelCapabilities, News, Position, Project, ProjectId, ProjectList, RawJson, RunError, Timestamp,
     data::DataPageData,
     literature::LiteraturePageData,
     model_list::{ModelInfo, ModelList},
@@ -92,6 +92,10 @@ pub fn page(other: &str) -> PageSnapshot {
         listed_pages: Ok(vec![other.into()]),
         opened: None,
         personal: None,
+        news: Some(News {
+            version: other.into(),
+            items: vec![other.into()],
+        }),
         person: Some(Person {
             name: other.into(),
             is_administrator: true,
