@@ -1,323 +1,217 @@
-"""Starts packages as their users would, in systems that have nothing else, and asks for a first answer: `scripts/packages-test`.
+"""Starts packages as their users would, in systems that have nothing else, and asks each for a first answer: `scripts/packages-test`
+calls it, as root.
 
-Parlor has a namespace of the network of its own, connected to a second one by a pair of devices. The client is in the second one and
-asks by IP address; the kernel's counters of the first one say whether Parlor has opened a connection or sent a datagram."""
+    packaging/try.py PACKAGES"""
 
-import http.client
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
-USER = 65532
-PORT = 7387
-PASSWORD = "a+long+password"
-ADDRESSES = ["10.99.0.1", "10.99.0.2"]
-MODEL_PORT = 9999
+from spaces import PORT, Start, ask, memory, network, nothing_sent, scripted_model, started
 
-# The namespaces of Parlor and of its client.
-SPACES = ["parlor-server", "parlor-client"]
-
-SCRIPT = Path(__file__).resolve()
 ROOTS = Path("target/packages/roots")
+# With systemd, as on a machine, and without it, as in a container: the Debian package makes its user in two ways.
+DEBIANS = {"bookworm": "Debian 12", "trixie": "Debian 13"}
+WITH_SYSTEMD = "bookworm"
+
+# A user that no system has, for the program alone.
+USER = 1234
+
+# The settings of a container, where nothing else says them: for the program alone.
+ENVIRONMENT = {"PARLOR_DATA": "/data", "HOME": "/data", "PARLOR_AUTH": "password", "PARLOR_ADDR": f"0.0.0.0:{PORT}"}
+
+# A name under which the first account is made; the other packages are set up under the IP address.
+NAME = "parlor.example"
 
 
 def main():
-    if sys.argv[1] == "--client":
-        return client(*sys.argv[2:])
-    if sys.argv[1] == "--model":
-        return model()
     packages = Path(sys.argv[1])
+    check_files(packages)
     with network():
-        try_all(packages)
-
-
-def try_all(packages):
-    (program,) = packages.glob("parlor-*-x86_64-linux")
-    for name in ["bookworm", "trixie", "busybox"]:
-        with root_of(name) as root:
-            shutil.copy(program, root / "parlor")
-            check(f"{program.name} in {name}", root, ["/parlor"])
-    for package in sorted(packages.glob("*_amd64.deb")):
-        for name in ["bookworm", "trixie"]:
-            with root_of(name) as root:
-                shutil.copy(package, root / "parlor.deb")
-                subprocess.run(["chroot", root, "dpkg", "--install", "/parlor.deb"], check=True, stdout=subprocess.DEVNULL)
-                owner = subprocess.run(["chroot", root, "stat", "-c", "%U %a", "/var/lib/parlor"], stdout=subprocess.PIPE, text=True)
-                assert owner.stdout.strip() == "parlor 700", owner.stdout
-                check(f"{package.name} in {name}", root, ["/usr/bin/parlor", "serve", "--config", "/etc/parlor/parlor.toml"])
-                check_unit(root)
-                subprocess.run(["chroot", root, "dpkg", "--purge", "parlor"], check=True, stdout=subprocess.DEVNULL)
-                assert (root / "var/lib/parlor").is_dir() and not (root / "usr/bin/parlor").exists()
-    for image in sorted(packages.glob("*-amd64.oci.tar")):
-        with open_folder() as folder:
+        for program in sorted(packages.glob("parlor-*-x86_64-linux")):
+            for system in ["bookworm", "trixie", "busybox"]:
+                try_program(program, system, ["/parlor"])
+        for package in sorted(packages.glob("*_amd64.deb")):
+            for system in DEBIANS:
+                try_debian_package(package, system)
+        for image in sorted(packages.glob("*-amd64.oci.tar")):
+            try_image(image)
+        emulator = shutil.which("qemu-aarch64-static")
+        for program in sorted(packages.glob("parlor-*-aarch64-linux")):
+            assert emulator, "qemu-aarch64-static is missing (package qemu-user-static)"
+            try_program(program, "busybox", ["/emulator", "/parlor"], emulator)
+        for image in sorted(packages.glob("*-arm64.oci.tar")):
+            print(image.name, flush=True)
             read_back(image)
-            root = unpack_image(image, Path(folder) / "root")
-            check(f"{image.name}", root, ["/parlor"])
-            if "python" in image.name:
-                check_python(root)
-    if list(packages.glob("parlor-*-aarch64-linux")) and shutil.which("qemu-aarch64-static"):
-        (program,) = packages.glob("parlor-*-aarch64-linux")
-        with root_of("busybox") as root:
-            shutil.copy(program, root / "parlor")
-            shutil.copy(shutil.which("qemu-aarch64-static"), root / "qemu")
-            check(f"{program.name} by qemu", root, ["/qemu", "/parlor"])
-
-
-@contextmanager
-def network():
-    """Makes the two namespaces, each with one end of a pair of devices."""
-    run = lambda command: subprocess.run(command.split(), check=True)
-    for space in SPACES:
-        subprocess.run(["ip", "netns", "delete", space], stderr=subprocess.DEVNULL)
-        run(f"ip netns add {space}")
-    try:
-        run(f"ip link add parlor0 netns {SPACES[0]} type veth peer name parlor1 netns {SPACES[1]}")
-        for number, (space, address) in enumerate(zip(SPACES, ADDRESSES)):
-            run(f"ip -n {space} link set lo up")
-            run(f"ip -n {space} address add {address}/24 dev parlor{number}")
-            run(f"ip -n {space} link set parlor{number} up")
-        # A way out, so that nothing fails before it is counted.
-        run(f"ip -n {SPACES[0]} route add default via {ADDRESSES[1]}")
-        yield
-    finally:
-        for space in SPACES:
-            subprocess.run(["ip", "netns", "delete", space])
-
-
-@contextmanager
-def open_folder():
-    """Makes a folder that the other user can enter."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        yield folder
-
-
-@contextmanager
-def root_of(name):
-    """Yields a copy of a bare system: of Debian, made by debootstrap once, or with nothing but busybox."""
-    with open_folder() as folder:
-        root = Path(folder) / "root"
-        if name == "busybox":
-            (root / "bin").mkdir(parents=True)
-            shutil.copy(shutil.which("busybox"), root / "bin/busybox")
-        else:
-            made = ROOTS / name
-            if not (made / "complete").exists():
-                ROOTS.mkdir(parents=True, exist_ok=True)
-                command = ["debootstrap", "--variant=minbase", name, made]
-                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-                (made / "complete").touch()
-            subprocess.run(["cp", "-a", made, root], check=True)
-        for place in ["data", "tmp", "proc", "dev"]:
-            (root / place).mkdir(exist_ok=True)
-        yield root
-
-
-def read_back(image):
-    """Lets other programs read an image, where they are there."""
-    if shutil.which("skopeo"):
-        shown = subprocess.run(["skopeo", "inspect", f"oci-archive:{image}"], stdout=subprocess.PIPE, check=True)
-        found = json.loads(shown.stdout)
-        assert found["Architecture"] == "amd64" and found["Layers"], found
-        report("skopeo", f"{len(found['Layers'])} layers, {image.stat().st_size / 1e6:.0f} MB")
-
-
-def unpack_image(image, root):
-    """Unpacks the layers over each other."""
-    with tarfile.open(image) as archive:
-        manifest = json.load(archive.extractfile("manifest.json"))[0]
-        for layer in manifest["Layers"]:
-            with tarfile.open(fileobj=archive.extractfile(layer)) as files:
-                files.extractall(root, numeric_owner=True, filter="fully_trusted")
-    for name in ["proc", "dev"]:
-        (root / name).mkdir(exist_ok=True)
-    return root
-
-
-def check(title, root, program):
-    print(title, flush=True)
-    with tempfile.TemporaryDirectory() as data:
-        os.chown(data, USER, USER)
-        opened = outgoing()
-        began = time.monotonic()
-        with started(root, program, data) as (process, lines):
-            token = re.search(r"token=([\w-]+)", lines[1])[1]
-            ask("answer", token)
-            report("first answer", f"{time.monotonic() - began:.1f} s after the start, by IP address, with accounts")
-            report("idle memory", f"{memory(process)} MB")
-        assert outgoing() == opened, (opened, outgoing())
-        report("outgoing", "no connections, no datagrams")
-
-
-def check_python(root):
-    """Lets a scripted model run a cell where namespaces can't be made, as in a stock container."""
-    with tempfile.TemporaryDirectory() as data:
-        os.chown(data, USER, USER)
-        command = ["ip", "netns", "exec", SPACES[0], sys.executable, SCRIPT, "--model"]
-        model = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        try:
-            model.stdout.readline()
-            settings = {"OPENAI_BASE_URL": f"http://127.0.0.1:{MODEL_PORT}/v1", "OPENAI_API_KEY": "none"}
-            path = {"PATH": "/opt/python/bin:/usr/bin:/bin"}
-            began = time.monotonic()
-            with started(root, ["/parlor"], data, **settings, **path) as (_, lines):
-                token = re.search(r"token=([\w-]+)", lines[1])[1]
-                ask("cell", token)
-                report("Python cell", f"{time.monotonic() - began:.1f} s after the start, in the sandbox of Landlock")
-        finally:
-            model.terminate()
 
 
 def report(subject, text):
     print(f"    {subject:14} {text}", flush=True)
 
 
+def check_files(packages):
+    """Compares the checksums, and shows that both descriptions of images name an image of the folder."""
+    print(packages, flush=True)
+    subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=packages, check=True)
+    listed = {line.split("  ", 1)[1] for line in (packages / "SHA256SUMS").read_text().splitlines()}
+    there = {path.name for path in packages.iterdir()} - {"SHA256SUMS"}
+    assert listed == there, (listed, there)
+    report("checksums", f"of {len(there)} files")
+    for name in ["compose.yaml", "kubernetes.yaml"]:
+        named = re.search(r"image: (?:\$\{PARLOR_IMAGE:-)?(\w+):([\w.-]+)\}?\n", (packages / name).read_text())
+        assert list(packages.glob(f"{named[1]}-{named[2]}-*.oci.tar")), (name, named[0])
+        report(name, f"names {named[1]}:{named[2]}")
+
+
 @contextmanager
-def started(root, program, data, **environment):
-    """Starts a program in a root that it can't change. Yields its process, and the lines that it printed."""
-    command = ["ip", "netns", "exec", SPACES[0], "setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups"]
-    command += ["bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--disable-userns", "--die-with-parent"]
-    command += ["--uid", str(USER), "--gid", str(USER), "--cap-drop", "ALL"]
-    command += ["--ro-bind", str(root), "/", "--bind", data, "/data", "--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev"]
-    environment = {
-        "PARLOR_DATA": "/data",
-        "HOME": "/data",
-        "PARLOR_AUTH": "password",
-        "PARLOR_ADDR": f"0.0.0.0:{PORT}",
-        **environment,
-    }
-    command.append("--clearenv")
-    for name, value in environment.items():
-        command += ["--setenv", name, value]
-    process = subprocess.Popen([*command, *program], stdout=subprocess.PIPE, text=True)
-    try:
-        lines = [process.stdout.readline()]
-        if "ready at" not in lines[0]:
-            sys.exit(f"it did not start: {lines[0]}")
-        lines.append(process.stdout.readline())
-        yield process, lines
-    finally:
-        process.terminate()
-        process.wait()
+def root_of(system):
+    """Yields a copy of a bare system: of Debian, made by debootstrap once, or with nothing but busybox."""
+    with open_folder() as folder:
+        root = folder / "root"
+        if system == "busybox":
+            (root / "bin").mkdir(parents=True)
+            shutil.copy(shutil.which("busybox"), root / "bin/busybox")
+        else:
+            made = ROOTS / system
+            if not (made / "complete").exists():
+                shutil.rmtree(made, ignore_errors=True)
+                ROOTS.mkdir(parents=True, exist_ok=True)
+                more = ["--include=systemd"] if system == WITH_SYSTEMD else []
+                command = ["debootstrap", "--variant=minbase", *more, system, made]
+                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+                (made / "complete").touch()
+            subprocess.run(["cp", "-a", made, root], check=True)
+        add_places(root)
+        yield root
 
 
-def outgoing():
-    """Returns the numbers of connections that were opened, and of datagrams that were sent, in Parlor's namespace."""
-    command = ["ip", "netns", "exec", SPACES[0], "cat", "/proc/net/snmp"]
-    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-    tables = [line.split() for line in lines]
-    value = lambda kind, name: next(
-        int(values[names.index(name)])
-        for names, values in zip(tables, tables[1:])
-        if names[0] == values[0] == kind and name in names
-    )
-    return value("Tcp:", "ActiveOpens"), value("Udp:", "OutDatagrams")
+@contextmanager
+def open_folder():
+    """Makes a folder that other users can enter."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
 
-def inner(process):
-    """The process in the namespaces: the last of bubblewrap's descendants."""
-    current = process.pid
-    while children := Path(f"/proc/{current}/task/{current}/children").read_text().split():
-        current = int(children[0])
-    return current
+def add_places(root):
+    """Makes the folders over which a container mounts."""
+    for place in ["data", "tmp", "proc", "dev"]:
+        (root / place).mkdir(exist_ok=True)
 
 
-def memory(process):
-    status = Path(f"/proc/{inner(process)}/status").read_text()
-    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) // 1024
+def check(began, root, start, *name):
+    """Asks for a first answer, and shows that Parlor itself connects to nothing."""
+    with nothing_sent(), started(root, start) as (process, token):
+        ready = time.monotonic()
+        page = ask(token, "Hello", "complete", *name)
+        answered = time.monotonic()
+        assert "Data folder" in page, page
+        report("first answer", f"{answered - began:.1f} s after the package was there ({ready - began:.1f} s until it was ready)")
+        report("idle memory", f"{memory(process):.0f} MB")
+    report("outgoing", "no connections, no datagrams")
 
 
-def ask(*what):
-    command = ["ip", "netns", "exec", SPACES[1], sys.executable, SCRIPT, "--client", *what]
-    subprocess.run(command, check=True, timeout=300)
+def try_program(program, system, command, emulator=None):
+    print(f"{program.name} ({program.stat().st_size / 1e6:.1f} MB) in {DEBIANS.get(system, system)}", flush=True)
+    with root_of(system) as root:
+        if emulator:
+            shutil.copy(emulator, root / "emulator")
+        began = time.monotonic()
+        shutil.copy(program, root / "parlor")
+        check(began, root, Start(command, USER, environment=ENVIRONMENT))
+
+
+def try_debian_package(package, system):
+    print(f"{package.name} ({package.stat().st_size / 1e6:.1f} MB) in {DEBIANS[system]}", flush=True)
+    with root_of(system) as root:
+        in_root = lambda *command: subprocess.run(["chroot", root, *command], check=True, stdout=subprocess.PIPE, text=True).stdout
+        shutil.copy(package, root / "parlor.deb")
+        began = time.monotonic()
+        in_root("dpkg", "--install", "/parlor.deb")
+        kept = "/var/lib/parlor"
+        assert in_root("stat", "-c", "%U %G %a", kept) == "parlor parlor 700\n"
+        unit = (root / "usr/lib/systemd/system/parlor.service").read_text()
+        # As the unit starts it, but for the address, which is of this machine only.
+        command = re.search(r"^ExecStart=(.*)$", unit, re.MULTILINE)[1].split()
+        start = Start([*command, "--addr", f"0.0.0.0:{PORT}"], int(in_root("id", "--user", "parlor")), kept)
+        check(began, root, start, NAME)
+        if system == WITH_SYSTEMD:
+            check_unit(root)
+        (root / kept[1:] / "parlor.db").touch()
+        # Again, as an upgrade does.
+        in_root("dpkg", "--install", "/parlor.deb")
+        in_root("dpkg", "--purge", "parlor")
+        places = ["usr/bin/parlor", "usr/share/doc/parlor", "etc/parlor", "usr/lib/systemd/system/parlor.service"]
+        left = [place for place in places if (root / place).exists()]
+        assert not left, left
+        assert (root / kept[1:] / "parlor.db").exists(), "the data are gone"
+        report("removal", "the data stay")
 
 
 def check_unit(root):
     unit = root / "usr/lib/systemd/system/parlor.service"
-    verified = subprocess.run(["systemd-analyze", "verify", "--man=no", f"--root={root}", "parlor.service"], stderr=subprocess.PIPE, text=True)
+    command = ["systemd-analyze", "verify", "--man=no", f"--root={root}", "parlor.service"]
+    verified = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     said = [line for line in verified.stderr.splitlines() if "parlor" in line]
     assert not said, said
-    shown = subprocess.run(["systemd-analyze", "security", "--offline=true", unit], stdout=subprocess.PIPE, text=True)
-    found = re.search(r"exposure level for parlor.service: ([0-9.]+)", shown.stdout)
-    report("unit", f"verified; exposure {found[1]} of 10" if found else "systemd-analyze is not here")
+    command = ["systemd-analyze", "security", "--offline=true", unit]
+    shown = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    report("unit", "verified; exposure {} of 10".format(re.search(r"exposure level for parlor.service: ([0-9.]+)", shown.stdout)[1]))
 
 
-def client(what, token):
-    """Asks Parlor from the other namespace, by its IP address."""
-    form = f"token={token}&name=ann&password={PASSWORD}&again={PASSWORD}"
-    assert request("GET", "/sign-in", host="evil.example")[0] == 403
-    assert request("POST", "/setup", form)[0] == 303
-    status, _, cookie = request("POST", "/sign-in", f"name=ann&password={PASSWORD}")
-    assert status == 303 and cookie, status
-    assert request("GET", "/sign-in", host="evil.example")[0] == 403
-    question = {"message": "Hello"} if what == "cell" else {"message": "Hello", "model": "parlor/tour"}
-    for _ in range(60):
-        status, text, _ = request("POST", "/api/chat/stream", json.dumps(question), "application/json", cookie=cookie)
-        assert status == 200 and '"complete"' in text, (status, text[-800:])
-        if what != "cell" or "fortytwo-42" in text:
-            return
-        # The Python is looked for after the start.
-        time.sleep(1)
-    sys.exit(f"no cell was run: {text[-2000:]}")
+def read_back(image):
+    """Lets skopeo read an image in both of its formats. Returns the number of its layers."""
+    found = []
+    for form in ["oci-archive", "docker-archive"]:
+        shown = subprocess.run(["skopeo", "inspect", f"{form}:{image}"], stdout=subprocess.PIPE, check=True)
+        found.append(json.loads(shown.stdout))
+    processor = image.name.removesuffix(".oci.tar").rsplit("-", 1)[1]
+    assert all(read["Architecture"] == processor and read["Os"] == "linux" for read in found), found
+    assert len(found[0]["Layers"]) == len(found[1]["Layers"]) > 0, found
+    report("skopeo", f"{len(found[0]['Layers'])} layers, {image.stat().st_size / 1e6:.1f} MB")
 
 
-def request(method, path, body=None, kind="application/x-www-form-urlencoded", host=None, cookie=None):
-    address = f"{ADDRESSES[0]}:{PORT}"
-    connection = http.client.HTTPConnection(ADDRESSES[0], PORT, timeout=120)
-    headers = {"Host": host or address, "Content-Type": kind, "Origin": f"http://{host or address}"}
-    if cookie:
-        headers["Cookie"] = cookie.split(";")[0]
-    connection.request(method, path, body, headers)
-    response = connection.getresponse()
-    return response.status, response.read().decode(), response.getheader("Set-Cookie")
+def try_image(image):
+    """Lets umoci unpack an image, and starts it as a container engine would: with its user, command and environment, read-only."""
+    print(image.name, flush=True)
+    read_back(image)
+    with open_folder() as folder:
+        began = time.monotonic()
+        layout = folder / "layout"
+        subprocess.run(["skopeo", "copy", "--quiet", f"oci-archive:{image}", f"oci:{layout}:tried"], check=True)
+        bundle = folder / "bundle"
+        subprocess.run(["umoci", "unpack", "--image", f"{layout}:tried", bundle], check=True, stdout=subprocess.DEVNULL)
+        bundle.chmod(0o755)
+        config = json.loads((bundle / "config.json").read_text())
+        process, root = config["process"], bundle / "rootfs"
+        assert process["user"]["uid"] == process["user"]["gid"] > 0 and process["cwd"] == "/data", process
+        add_places(root)
+        environment = dict(variable.split("=", 1) for variable in process["env"])
+        start = Start(process["args"], process["user"]["uid"], environment=environment)
+        check(began, root, start)
+        if "-python-" in image.name:
+            try_python(root, start)
+        else:
+            assert {path.name for path in root.iterdir()} == {"parlor", "etc", "data", "tmp", "proc", "dev"}, list(root.iterdir())
 
 
-def model():
-    """A model server that lets each question run a cell, and repeats what it shows."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send([{"data": [{"id": "script", "object": "model"}]}], "application/json")
-
-        def do_POST(self):
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            tools = [tool["function"]["name"] for tool in asked.get("tools", [])]
-            last = asked["messages"][-1]
-            if last["role"] == "tool":
-                delta, reason = {"content": str(last["content"])}, "stop"
-            elif "execute_code" in tools:
-                call = {"name": "execute_code", "arguments": json.dumps({"code": "print(f'fortytwo-{6 * 7}')"})}
-                delta = {"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": call}]}
-                reason = "tool_calls"
-            else:
-                delta, reason = {"content": "There is no Python yet."}, "stop"
-            chunk = lambda delta, reason: {"id": "1", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
-            self.send([chunk(delta, None), chunk({}, reason)], "text/event-stream")
-
-        def send(self, values, kind):
-            text = [json.dumps(value) for value in values]
-            text = text[0] if kind == "application/json" else "".join(f"data: {line}\n\n" for line in [*text, "[DONE]"])
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(text.encode())))
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        def log_message(self, *_):
-            pass
-
-    server = HTTPServer(("127.0.0.1", MODEL_PORT), Handler)
-    print("ready", flush=True)
-    server.serve_forever()
+def try_python(root, start):
+    """Runs a cell in both sandboxes: where namespaces can't be made, as in a stock container, and where they can."""
+    for has_namespaces, sandbox in [(False, "Landlock"), (True, "bubblewrap")]:
+        with scripted_model() as settings:
+            began = time.monotonic()
+            environment = {**start.environment, **settings}
+            confined = Start(start.command, start.user, start.data, environment, has_namespaces)
+            with started(root, confined) as (_, token):
+                page = ask(token, "Calculate", "cell-42")
+                assert f"in the sandbox of {sandbox}" in page, page
+            report("Python cell", f"{time.monotonic() - began:.1f} s after the start, in the sandbox of {sandbox}")
 
 
 if __name__ == "__main__":
