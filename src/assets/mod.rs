@@ -86,7 +86,7 @@ fn router_for<F: Site, S: Clone + Send + Sync + 'static>() -> Router<S> {
         false => respond::<F>(&format!("pkg/{name}"), &headers, keep),
     };
     let mut router = Router::new().route("/pkg/{*name}", get(pkg));
-    for name in F::names().into_iter().filter(|name| is_public(name)) {
+    for name in F::file_names().into_iter().filter(|name| is_public(name)) {
         let url = format!("/{name}");
         let file = async move |headers: HeaderMap| respond::<F>(&name, &headers, "public, max-age=3600");
         router = router.route(&url, get(file));

@@ -7,7 +7,8 @@ use rust_embed::RustEmbed;
 /// The files of a build, by their paths in its folder.
 pub trait Site {
     fn file(name: &str) -> Option<Cow<'static, [u8]>>;
-    fn names() -> Vec<String>;
+    /// Not `names`, which a release's embedded folder has itself.
+    fn file_names() -> Vec<String>;
 }
 
 impl<Embedded: RustEmbed> Site for Embedded {
@@ -15,7 +16,7 @@ impl<Embedded: RustEmbed> Site for Embedded {
         Embedded::get(name).map(|file| file.data)
     }
 
-    fn names() -> Vec<String> {
+    fn file_names() -> Vec<String> {
         Embedded::iter().map(Cow::into_owned).collect()
     }
 }
@@ -43,10 +44,10 @@ impl Site for SiteFiles {
         }
     }
 
-    fn names() -> Vec<String> {
+    fn file_names() -> Vec<String> {
         match FOLDER.get() {
             Some(files) => files.keys().cloned().collect(),
-            None => EmbeddedFiles::names(),
+            None => EmbeddedFiles::file_names(),
         }
     }
 }
