@@ -78,6 +78,23 @@ fn request_with_output(files: Vec<ModelMessage>) -> ModelRequest {
     request
 }
 
+/// Returns a question whose answer has called a tool twice at once.
+fn request_with_two_calls() -> ModelRequest {
+    let mut request = request_with_output(Vec::new());
+    if let Some(ModelMessage::Assistant { tool_calls, .. }) = request.messages.get_mut(2) {
+        let second = ToolUse {
+            id: "c2".into(),
+            ..tool_calls[0].clone()
+        };
+        tool_calls.push(second);
+    }
+    request.messages.push(ModelMessage::Tool {
+        tool_use_id: "c2".into(),
+        output: "It is large.".into(),
+    });
+    request
+}
+
 /// Returns the roles of a chat completion.
 fn roles(body: &Value) -> Vec<&str> {
     let messages = body["messages"].as_array().unwrap().iter();
@@ -141,6 +158,86 @@ async fn describes_outputs_a_template_has_no_role_for() {
     );
     // Tools are still offered.
     assert!(calls[2].get("tools").is_some());
+}
+
+/// Returns the roles of a chat completion, each call as `call`.
+fn turns(body: &Value) -> Vec<String> {
+    let messages = body["messages"].as_array().unwrap().iter();
+    let turn = |message: &Value| match message["tool_calls"].as_array() {
+        Some(calls) => vec!["call"; calls.len()].join("+"),
+        None => message["role"].as_str().unwrap().to_owned(),
+    };
+    messages.map(turn).collect()
+}
+
+#[tokio::test]
+async fn learns_each_rule_of_a_template() {
+    // The words of templates, as llama.cpp and vLLM quote them.
+    for (message, expected) in [
+        (
+            "Only user, system and assistant roles are supported!",
+            "system user assistant user",
+        ),
+        (
+            "Only user and assistant roles are supported!",
+            "user assistant user",
+        ),
+        (
+            "Only user and assistant roles are supported, with the exception of an initial optional system message!",
+            "system user assistant user",
+        ),
+        (
+            "Invalid role tool. Only user, assistant are supported.",
+            "user assistant user",
+        ),
+        ("unknown role: tool", "system user assistant user"),
+        ("Unexpected message role.", "system user assistant user"),
+        (
+            "This model only supports single tool-calls at once!",
+            "system user call tool call tool",
+        ),
+        (
+            "Prompting with images is incompatible with system messages.",
+            "user call+call tool tool",
+        ),
+    ] {
+        for status in [400, 500] {
+            let text = match status {
+                400 => message.to_owned(),
+                _ => format!(
+                    "\n------------\nWhile executing CallExpression at line 9, column 3 in source:\nError: Jinja Exception: {message}"
+                ),
+            };
+            let upstream = Upstream::start().await;
+            let refusal = Script::new().status(status, json!({ "error": { "message": text } }), &[]);
+            // A template that takes neither instructions nor outputs says the same twice.
+            let times = u64::from(expected.starts_with("user assistant")) + 1;
+            upstream.add_script(When::any(), Script::new().text("Fine."));
+            upstream.add_script_times(times, When::any(), refusal);
+            let endpoint = endpoint(OpenAi, &upstream);
+            let request = request_with_two_calls();
+            assert_eq!(answer(&*endpoint, &request).await.unwrap(), "Fine.", "{message}");
+            let calls = calls(&upstream);
+            assert_eq!(turns(calls.last().unwrap()).join(" "), expected, "{message}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn leaves_out_words_beside_calls_once_refused() {
+    let message = "Assistant message must have either content or tool_calls, but not both.";
+    let upstream = refusing(message, 400, 1).await;
+    let endpoint = endpoint(OpenAi, &upstream);
+    let mut request = request_with_two_calls();
+    if let Some(ModelMessage::Assistant { text, .. }) = request.messages.get_mut(2) {
+        *text = "I look.".into();
+    }
+    assert_eq!(answer(&*endpoint, &request).await.unwrap(), "Fine.");
+    let contents: Vec<Option<String>> = calls(&upstream)
+        .iter()
+        .map(|call| call["messages"][2]["content"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(contents, [Some("I look.".into()), None]);
 }
 
 #[tokio::test]

@@ -26,6 +26,11 @@ pub struct ServerCapabilities {
     pub tool_roles: bool,
     /// True if the files of tools follow their outputs; otherwise messages of both roles stand between them.
     pub tool_files: bool,
+    /// True if one message of the model has all calls that it made at once; otherwise each has a message of its own, with the
+    /// call's output behind it.
+    pub call_groups: bool,
+    /// True if a message of the model has its words besides its calls; otherwise the words are left out.
+    pub call_texts: bool,
     /// True if instructions are sent with the system role; otherwise they precede the first question.
     pub system: bool,
     /// True if a model that makes images is asked for them in its answers.
@@ -44,6 +49,8 @@ impl ServerCapabilities {
         tools: true,
         tool_roles: true,
         tool_files: true,
+        call_groups: true,
+        call_texts: true,
         system: true,
         image_output: true,
         rejected_features: 0,

@@ -26,12 +26,12 @@ const NO_TOOLS_PHRASES: [&str; 12] = [
 const TOOL_OPTION_NAMES: [&str; 2] = ["--jinja", "--enable-auto-tool-choice"];
 
 /// Phrases for a model without a system role, in the same form.
-const NO_SYSTEM_PHRASES: [&str; 8] = [
+const NO_SYSTEM_PHRASES: [&str; 7] = [
     // The templates of Gemma and Mistral, as quoted by llama.cpp, LM Studio and vLLM.
     "system role not supported",
     "system role is not supported",
-    "only user and assistant roles",
-    "only user, assistant and tool roles",
+    // Llama 3.2 with images.
+    "incompatible with system messages",
     // OpenAI.
     "not support system with this model",
     "not support the system role",

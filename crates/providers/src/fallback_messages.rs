@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::fallback_calls::{one_call_each, without_call_texts};
 use parlor_model::{ModelMessage, ModelRequest, ServerCapabilities, ToolUse, roles::separate_tool_files};
 
 /// The forms of tools that a model takes.
@@ -13,6 +14,10 @@ pub struct ToolForm {
     pub roles: bool,
     /// Files directly behind outputs.
     pub files: bool,
+    /// Several calls in one message.
+    pub groups: bool,
+    /// Words and calls in one message.
+    pub texts: bool,
 }
 
 impl From<ServerCapabilities> for ToolForm {
@@ -21,6 +26,8 @@ impl From<ServerCapabilities> for ToolForm {
             tools: capabilities.tools,
             roles: capabilities.tool_roles,
             files: capabilities.tool_files,
+            groups: capabilities.call_groups,
+            texts: capabilities.call_texts,
         }
     }
 }
@@ -45,18 +52,28 @@ pub fn require_tools(messages: &mut Vec<ModelMessage>, tools: &[&str]) {
     }
 }
 
-/// Returns a request as it is sent to a server: without tools, with its calls in text, or with its files apart, as far as
-/// the model takes them otherwise.
+/// Returns a request as it is sent to a server: without tools, with its calls in text, one by one or without words, or with
+/// its files apart, as far as the model takes them otherwise.
 pub fn adapt_tools(request: &ModelRequest, form: ToolForm) -> Cow<'_, ModelRequest> {
-    let messages = if !form.tools || !form.roles {
-        without_tools(&request.messages)
-    } else if form.files {
-        return Cow::Borrowed(request);
+    let mut messages = Cow::Borrowed(request.messages.as_slice());
+    if !form.tools || !form.roles {
+        messages = Cow::Owned(without_tools(&messages));
     } else {
-        match separate_tool_files(&request.messages) {
-            Some(messages) => messages,
-            None => return Cow::Borrowed(request),
+        for (is_taken, adapt) in [
+            (
+                form.groups,
+                one_call_each as fn(&[ModelMessage]) -> Option<Vec<ModelMessage>>,
+            ),
+            (form.texts, without_call_texts),
+            (form.files, separate_tool_files),
+        ] {
+            if !is_taken && let Some(adapted) = adapt(&messages) {
+                messages = Cow::Owned(adapted);
+            }
         }
+    }
+    let Cow::Owned(messages) = messages else {
+        return Cow::Borrowed(request);
     };
     Cow::Owned(ModelRequest {
         messages,
@@ -214,9 +231,8 @@ mod tests {
         assert_eq!(order_violation(&messages), None);
         assert_eq!(order_violation(&without_tools(&messages)), None);
         let form = ToolForm {
-            tools: true,
-            roles: true,
             files: false,
+            ..ToolForm::from(ServerCapabilities::ALL)
         };
         let request = ModelRequest::new("x/m", messages.to_vec());
         assert_eq!(order_violation(&adapt_tools(&request, form).messages), None);

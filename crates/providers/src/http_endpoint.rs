@@ -72,6 +72,8 @@ impl<A: Adapter> KnownModel<'_, A> {
             tools: self.catalog.takes_tools(self.name) && self.takes_any(AnyFeature::Tools),
             tool_roles: self.takes_any(AnyFeature::ToolRoles),
             tool_files: self.takes_any(AnyFeature::ToolFiles),
+            call_groups: self.takes_any(AnyFeature::CallGroups),
+            call_texts: self.takes_any(AnyFeature::CallTexts),
             system: self.takes_any(AnyFeature::System),
             rejected_features: self.rejected.len(),
             ..ServerCapabilities::ALL

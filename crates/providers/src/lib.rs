@@ -14,6 +14,7 @@ mod config;
 pub mod discovery;
 mod endpoint_test;
 mod error_phrases;
+mod fallback_calls;
 mod fallback_messages;
 mod gemini;
 mod http_endpoint;

@@ -17,6 +17,10 @@ pub enum AnyFeature<F> {
     ToolRoles,
     /// The files of tools, which are messages of the user, behind their outputs.
     ToolFiles,
+    /// Several calls in one message.
+    CallGroups,
+    /// Words and calls in one message.
+    CallTexts,
     /// Instructions as such.
     System,
     Own(F),

@@ -37,5 +37,7 @@ pub(super) fn thinking_choice_rejection(error: &ModelError) -> Option<RejectedTh
 
 /// Returns true if the server has rejected the field with the model's thinking.
 pub(super) fn is_thinking_rejection(error: &ModelError) -> bool {
-    error.kind == ModelErrorKind::Refused && error.error.message.contains("reasoning_content")
+    // mistral-common names its own type.
+    let names = ["reasoning_content", "ThinkChunk"];
+    error.kind == ModelErrorKind::Refused && names.iter().any(|name| error.error.message.contains(name))
 }
