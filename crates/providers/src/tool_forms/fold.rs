@@ -9,6 +9,26 @@ use parlor_base::text::single_line;
 /// The maximum number of schemas that are joined into one root.
 const MAX_JOINED: usize = 200;
 
+/// Keywords that say nothing of an object. Some servers refuse them in one.
+const OF_OTHER_TYPES: [&str; 16] = [
+    "items",
+    "prefixItems",
+    "contains",
+    "minItems",
+    "maxItems",
+    "minContains",
+    "maxContains",
+    "uniqueItems",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+];
+
 /// The maximum length of a schema in a rule, in characters.
 const MAX_RULE_CHARS: usize = 300;
 
@@ -22,6 +42,7 @@ pub fn fold_root(document: &Map<String, Value>) -> (Map<String, Value>, Vec<Stri
     };
     let root = folder.fold(document);
     let mut schema = root.others;
+    schema.retain(|keyword, _| !OF_OTHER_TYPES.contains(&keyword.as_str()));
     schema.insert("type".into(), json!("object"));
     schema.insert("properties".into(), Value::Object(root.properties));
     if !root.required.is_empty() || document.contains_key("required") {

@@ -7,6 +7,7 @@ mod fold;
 mod gemini;
 mod names;
 mod normalize;
+mod pattern;
 mod refs;
 mod refusal;
 #[cfg(test)]

@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::pattern::is_portable;
+
 /// The maximum nesting of schemas. Deeper ones accept anything.
 const MAX_DEPTH: usize = 32;
 
@@ -121,7 +123,25 @@ fn normalize_fields(fields: &Map<String, Value>, depth: usize) -> Map<String, Va
     if has_type(&schema, "array") && !schema.contains_key("items") {
         schema.insert("items".into(), json!({}));
     }
+    describe_odd_pattern(&mut schema);
     schema
+}
+
+/// Moves a regular expression that not every server can read into the description.
+fn describe_odd_pattern(schema: &mut Map<String, Value>) {
+    let Some(Value::String(pattern)) = schema.get("pattern") else {
+        return;
+    };
+    if is_portable(pattern) {
+        return;
+    }
+    let note = format!("(pattern: {pattern})");
+    let described = match schema.get("description") {
+        Some(Value::String(text)) if !text.is_empty() => format!("{text} {note}"),
+        _ => note,
+    };
+    schema.remove("pattern");
+    schema.insert("description".into(), json!(described));
 }
 
 /// Returns the value of a keyword in its valid form; `None` if it has none.

@@ -4,10 +4,13 @@ use serde_json::{Map, Value};
 
 /// Returns the schema that a reference points to in a document; `None` if it points nowhere, or to another document.
 pub fn resolve<'a>(document: &'a Map<String, Value>, reference: &str) -> Option<&'a Map<String, Value>> {
-    let mut steps = reference.strip_prefix('#')?.split('/').skip(1);
-    let Some(first) = steps.next() else {
+    let path = reference.strip_prefix('#')?;
+    if path.is_empty() {
         return Some(document);
-    };
+    }
+    // One without a slash is the name of an anchor, which few servers know.
+    let mut steps = path.strip_prefix('/')?.split('/');
+    let first = steps.next()?;
     let mut found = document.get(&unescape(first))?;
     for step in steps {
         found = match found {

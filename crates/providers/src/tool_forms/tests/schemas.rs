@@ -1,8 +1,22 @@
 use super::*;
 
 /// Keywords that model servers refuse at the root.
-const REFUSED: [&str; 10] = [
-    "anyOf", "oneOf", "allOf", "not", "if", "then", "else", "enum", "const", "$ref",
+const REFUSED: [&str; 15] = [
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "enum",
+    "const",
+    "$ref",
+    "items",
+    "prefixItems",
+    "minItems",
+    "pattern",
+    "minLength",
 ];
 
 #[test]
@@ -81,7 +95,8 @@ fn no_root_has_what_servers_refuse() {
         json!({ "const": {} }),
         json!({ "if": { "properties": { "a": { "const": 1 } } }, "then": { "required": ["b"] }, "else": { "properties": { "c": {} } } }),
         json!({ "allOf": [{ "if": {}, "then": { "anyOf": [{ "properties": { "d": {} } }] } }] }),
-        json!({ "type": "string" }),
+        json!({ "type": "string", "pattern": "x", "minLength": 1 }),
+        json!({ "type": "array", "prefixItems": [{ "type": "string" }], "minItems": 1 }),
         json!({}),
         json!(true),
         json!(false),
@@ -185,6 +200,19 @@ fn repairs_what_json_schema_does_not_allow() {
         (
             json!({ "$ref": "#/$defs/missing", "title": "A" }),
             json!({ "title": "A" }),
+        ),
+        (
+            json!({ "$ref": "#anchor", "type": "boolean" }),
+            json!({ "type": "boolean" }),
+        ),
+        // One of JavaScript alone.
+        (
+            json!({ "type": "string", "pattern": r"^\p{L}+$", "description": "A name." }),
+            json!({ "type": "string", "description": r"A name. (pattern: ^\p{L}+$)" }),
+        ),
+        (
+            json!({ "type": "string", "pattern": "[" }),
+            json!({ "type": "string", "description": "(pattern: [)" }),
         ),
         (
             json!({ "required": false, "type": "object", "properties": { "b": "string" } }),
