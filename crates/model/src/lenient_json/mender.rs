@@ -292,7 +292,10 @@ impl<'a> Mender<'a> {
 
     fn skip_space(&mut self) {
         let rest = &self.text[self.at..];
-        let is_space = |c: char| c == '\u{feff}' || c.is_whitespace();
+        // Some servers end their messages with a control character, or begin them with an invisible one.
+        let is_space = |c: char| {
+            matches!(c, '\u{feff}' | '\u{200b}' | '\u{2060}') || c.is_whitespace() || c.is_control()
+        };
         let space = rest.len() - rest.trim_start_matches(is_space).len();
         self.is_changed |= rest[..space].contains(|c| !matches!(c, ' ' | '\n' | '\r' | '\t'));
         self.at += space;

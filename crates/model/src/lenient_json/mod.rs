@@ -59,14 +59,14 @@ pub fn parse_bytes<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
 
 /// Returns the arguments of a tool call as an object in valid JSON; the text itself if there is none in it.
 ///
-/// An object is also found in a code block, as a JSON string, and behind empty objects or its own repetition, as
-/// proxies send it: `{}{"expression":"1"}`.
+/// An object is also found in a code block, as a JSON string, behind empty objects or its own repetition, as proxies send
+/// it (`{}{"expression":"1"}`), and among the marks of a template and brackets without a partner (`{"a":1}}</tool_call>`).
 pub fn tool_arguments(text: &str) -> Cow<'_, str> {
     object_in(text).unwrap_or(Cow::Borrowed(text))
 }
 
 fn object_in(text: &str) -> Option<Cow<'_, str>> {
-    let values = mend_all(without_fence(text))?;
+    let values = mend_all(without_marks_around(without_fence(text)))?;
     if let [only] = values.as_slice()
         && only.starts_with('"')
     {
@@ -77,10 +77,14 @@ fn object_in(text: &str) -> Option<Cow<'_, str>> {
     only_object(values)
 }
 
-/// Returns the object among values that are empty objects or its repetitions.
+/// Returns the object among values that are empty or its repetitions.
 fn only_object(values: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
+    let has_object = values.iter().any(|value| value.starts_with('{'));
     let mut found: Option<Cow<str>> = None;
     for value in values {
+        if has_object && matches!(&*value, "null" | r#""""#) {
+            continue;
+        }
         if !value.starts_with('{') {
             return None;
         }
@@ -120,6 +124,46 @@ fn is_empty_object(json: &str) -> bool {
     json.strip_prefix('{')
         .and_then(|rest| rest.strip_suffix('}'))
         .is_some_and(|inside| inside.trim().is_empty())
+}
+
+/// The characters that a mark of a template has at most: `</tool_call>`, `<|im_end|>`.
+const MAX_MARK_CHARS: usize = 24;
+
+/// Returns a text without the marks of a template around an object, and without closing brackets behind it that have no
+/// partner in it.
+fn without_marks_around(text: &str) -> &str {
+    let mut inside = text.trim();
+    while let Some((mark, rest)) = inside.split_once('>')
+        && is_mark(mark)
+    {
+        inside = rest.trim_start();
+    }
+    if !inside.starts_with('{') {
+        return text;
+    }
+    while let Some((rest, mark)) = inside.strip_suffix('>').and_then(|inside| {
+        let at = inside.rfind('<')?;
+        Some(inside.split_at(at))
+    }) && is_mark(mark)
+    {
+        inside = rest.trim_end();
+    }
+    let mut mender = Mender::new(inside, Halves::Replace);
+    if mender.value(0).is_some() {
+        let (object, rest) = inside.split_at(mender.position());
+        let is_closing = |c: char| matches!(c, '}' | ']') || c.is_whitespace();
+        if rest.chars().all(is_closing) {
+            return object;
+        }
+    }
+    inside
+}
+
+/// Returns true for the mark of a template without its last character.
+fn is_mark(text: &str) -> bool {
+    let name = text.strip_prefix('<').unwrap_or_default();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '|' | '-' | '｜' | '▁');
+    !name.is_empty() && name.chars().count() <= MAX_MARK_CHARS && name.chars().all(is_part)
 }
 
 /// Returns the content of a code block.
