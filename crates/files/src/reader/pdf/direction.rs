@@ -35,9 +35,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a text that is shown by one glyph: that of its first character with a direction.
+    /// Returns the kind of a text that is shown by one glyph: that of its first character with a direction. A text with letters
+    /// of both directions is a word of several characters, typed in this order, and is kept as it is.
     pub fn from_text(text: &str) -> Self {
         let mut kinds = text.chars().map(Self::from_char);
+        let has = |is_of: fn(Self) -> bool| text.chars().map(Self::from_char).any(is_of);
+        if has(Self::is_right) && has(|kind| kind == Self::Left) {
+            return Self::Left;
+        }
         let first = kinds.next().unwrap_or(Self::Neutral);
         match first.is_neutral() {
             true => kinds.find(|kind| kind.is_strong()).unwrap_or(first),

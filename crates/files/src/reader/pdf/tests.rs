@@ -279,6 +279,16 @@ fn outermost_replacing_text_counts() {
 }
 
 #[test]
+fn glyph_with_words_of_both_directions_keeps_them() {
+    // Some programs name the first glyph of a word by what stands before it too.
+    let mut page = TestPdf::default();
+    page.glyph("حَبيبي h", 50.0, 700.0, 1);
+    page.draw_from_left("abibi", 55.0, 700.0);
+    page.glyph(" حَبيبي", 80.0, 700.0, 1);
+    assert_eq!(page.text(), "حَبيبي habibi حَبيبي");
+}
+
+#[test]
 fn deep_contents_and_long_lines_are_read() {
     const COUNT: usize = 20_000;
     let mut page = TestPdf {
