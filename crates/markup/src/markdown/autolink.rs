@@ -13,6 +13,9 @@ const URL_PREFIXES: [(&str, &str); 3] = [("https://", ""), ("http://", ""), ("ww
 const MAX_HOST_CHARS: usize = 253;
 const MAX_URL_BYTES: usize = 4096;
 
+/// Separates words where no space is seen.
+const ZERO_WIDTH_SPACE: char = '\u{200b}';
+
 /// The dot between the words of a name in Japanese, which belongs to a path (`/wiki/レオナルド・ダ・ヴィンチ`).
 const KATAKANA_DOT: char = '・';
 
@@ -125,6 +128,7 @@ fn url_end(text: &str) -> usize {
                 && after().is_some_and(char::is_alphabetic)
         };
         if char.is_whitespace()
+            || char == ZERO_WIDTH_SPACE
             || "<«»‹›“”„‘’‚".contains(char) && !is_apostrophe()
             || cjk::is_cjk_punctuation(char) && !is_in_name()
             || is_next_word

@@ -6,48 +6,60 @@ const MAIL_SCHEME: &str = "mailto:";
 
 /// The ends of names that people read as addresses without `https://` before them. A link's text that ends in another one is
 /// more often a file (`main.rs`, `README.md`).
-const KNOWN_ENDS: [&str; 24] = [
+const KNOWN_ENDS: [&str; 42] = [
     "com", "org", "net", "edu", "gov", "mil", "int", "info", "io", "ai", "dev", "app", "co", "me", "bank",
-    "shop", "uk", "de", "fr", "eu", "cn", "jp", "ru", "in",
+    "shop", "uk", "de", "fr", "eu", "cn", "jp", "ru", "in", "us", "ca", "au", "nl", "ch", "it", "es", "br",
+    "kr", "tw", "xyz", "site", "online", "top", "pro", "tech", "cloud", "рф",
 ];
 
 /// Returns the address that a link leads to, if its text is or has another one: the host, or the mailbox.
 pub(super) fn real_address(shown: &str, href: &str) -> Option<String> {
     let mut words = shown.split_whitespace().map(|word| {
-        let word: String = word.chars().filter(|c| !is_invisible(*c)).collect();
+        let word: String = word.chars().filter(|c| !is_invisible(*c)).map(as_typed).collect();
         word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/')
             .to_lowercase()
     });
-    let is_only_word = shown.split_whitespace().count() == 1;
     let href = href.trim().to_lowercase();
     if let Some(mailbox) = href.strip_prefix(MAIL_SCHEME) {
         let mailbox = mailbox.split('?').next().unwrap_or_default().to_owned();
         let is_other = |address: &str| address != mailbox && !mailbox.ends_with(&["@", address].concat());
         return words
-            .filter_map(|word| address(&word, is_only_word))
+            .filter_map(|word| address(&word))
             .any(|address| is_other(&address))
             .then_some(mailbox);
     }
     let real = host(&href);
     words
-        .any(|word| address(&word, is_only_word).is_some_and(|address| !is_same_site(&address, real)))
+        .any(|word| address(&word).is_some_and(|address| !is_same_site(&address, real)))
         .then(|| match real {
             "" => "a page of this site".to_owned(),
             host => host.to_owned(),
         })
 }
 
-/// Returns the address that a word of a link's text is read as. One without a scheme counts only if it is the whole text.
-fn address(word: &str, is_only_word: bool) -> Option<String> {
+/// Returns the character that a wide one and a full stop of Chinese or Japanese stand for in an address.
+fn as_typed(c: char) -> char {
+    match c {
+        '\u{3002}' | '\u{ff61}' => '.',
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        c => c,
+    }
+}
+
+/// Returns the address that a word of a link's text is read as.
+fn address(word: &str) -> Option<String> {
     if let Some(rest) = word.find("://").map(|at| &word[at + 3..]) {
         return Some(authority(rest).to_owned());
     }
-    let name = authority(word.strip_prefix(MAIL_SCHEME).unwrap_or(word));
+    let word = word.strip_prefix(MAIL_SCHEME).unwrap_or(word);
+    let name = authority(word.strip_prefix("//").unwrap_or(word));
     if let Some((mailbox, domain)) = name.rsplit_once('@') {
         return (!mailbox.is_empty() && domain.contains('.')).then(|| name.to_owned());
     }
-    let end = name.rsplit_once('.')?.1;
-    (name.starts_with("www.") || is_only_word && KNOWN_ENDS.contains(&end)).then(|| name.to_owned())
+    let host = without_port(name);
+    let end = host.rsplit_once('.')?.1;
+    let is_number = host.parse::<std::net::Ipv4Addr>().is_ok();
+    (host.starts_with("www.") || is_number || KNOWN_ENDS.contains(&end)).then(|| name.to_owned())
 }
 
 /// Returns the host of a web URL, without its port; empty for a link to this site.
@@ -87,6 +99,18 @@ mod tests {
             ("http://good.example/a", "http://evil.example/b", "evil.example"),
             ("HTTPS://Good.Example", "https://EVIL.example:81", "evil.example"),
             ("good.com", "http://evil.example", "evil.example"),
+            ("good.com:443/login", "http://evil.example", "evil.example"),
+            (
+                "Sign in at good.com - it's safe",
+                "http://evil.example",
+                "evil.example",
+            ),
+            ("//good.com", "http://evil.example", "evil.example"),
+            ("ｇｏｏｄ．ｃｏｍ", "http://evil.example", "evil.example"),
+            ("good。com", "http://evil.example", "evil.example"),
+            ("gооd.com", "http://good.com", "good.com"),
+            ("банк.рф", "http://evil.example", "evil.example"),
+            ("192.168.0.1:8080", "http://evil.example", "evil.example"),
             ("www.good.example", "http://evil.example", "evil.example"),
             (
                 "See (https://good.example), please",
@@ -158,6 +182,10 @@ mod tests {
             ("MAILTO:HELP@GOOD.COM", "MAILTO:HELP@GOOD.COM"),
             ("mailto:help@good.com?subject=x", "mailto:help@good.com"),
             ("1.2.3", "https://a.example"),
+            ("1.2.3.4.5", "https://a.example"),
+            ("再见。你好", "https://a.example"),
+            ("Sign in. Now", "https://a.example"),
+            ("See good.com/a for more", "https://www.good.com/b"),
             ("@user", "https://a.example/user"),
             ("and/or", "/c/1"),
             ("", "https://a.example"),

@@ -66,6 +66,23 @@ impl<'a> SourceWriter<'a> {
                 let unit = units::units(self.skip_options().argument()?)?;
                 self.write_prepared(&unit)?;
             }
+            "SIrange" | "qtyrange" | "numrange" => {
+                let first = self.skip_options().argument()?;
+                let last = self.argument()?;
+                let unit = if name == "numrange" { "" } else { self.argument()? };
+                let range = units::several(&[first, last], "\\text{ to }", unit)?;
+                self.write_prepared(&range)?;
+            }
+            "SIlist" | "qtylist" | "numlist" => {
+                let numbers: Vec<&str> = self.skip_options().argument()?.split(';').collect();
+                let unit = if name == "numlist" { "" } else { self.argument()? };
+                let list = units::several(&numbers, ",\\ ", unit)?;
+                self.write_prepared(&list)?;
+            }
+            "ang" => {
+                let angle = units::angle(self.skip_options().argument()?);
+                self.write_prepared(&angle)?;
+            }
             "num" => {
                 let number = units::number(self.skip_options().argument()?);
                 self.write_prepared(&number)?;

@@ -108,6 +108,28 @@ pub(super) fn number(source: &str) -> String {
     }
 }
 
+/// Returns several numbers of *siunitx* with their unit as LaTeX; `None` if the unit has an unknown command.
+pub(super) fn several(numbers: &[&str], separator: &str, unit: &str) -> Option<String> {
+    let unit = match unit {
+        "" => String::new(),
+        unit => ["\\,", &units(unit)?].concat(),
+    };
+    let numbers: Vec<String> = numbers
+        .iter()
+        .map(|value| [&number(value), &*unit].concat())
+        .collect();
+    Some(numbers.join(separator))
+}
+
+/// Returns an angle of *siunitx* as LaTeX: `12.5`, or degrees, minutes and seconds as `6;7;6.5`.
+pub(super) fn angle(source: &str) -> String {
+    let parts = source.split(';').map(str::trim).zip(["°", "′", "″"]);
+    let parts = parts.filter(|(value, _)| !value.is_empty());
+    parts
+        .map(|(value, sign)| [&number(value), "\\text{", sign, "}"].concat())
+        .collect()
+}
+
 /// Returns the units of *siunitx* as LaTeX: by commands, or written out. `None` if there is an unknown command.
 pub(super) fn units(source: &str) -> Option<String> {
     let source = source.trim();

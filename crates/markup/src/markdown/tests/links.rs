@@ -342,6 +342,7 @@ fn bare_url_ends_where_the_sentence_goes_on() {
         ("‘https://example.com/a’后", "https://example.com/a"),
         ("‘https://example.com/a’ b", "https://example.com/a"),
         ("https://example.com/a\u{200b}", "https://example.com/a"),
+        ("https://example.com/a\u{200b}b", "https://example.com/a"),
         ("https://example.com/a—", "https://example.com/a"),
         ("https://example.com/a·", "https://example.com/a"),
         ("https://example.com/a！", "https://example.com/a"),
