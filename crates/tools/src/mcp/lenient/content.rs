@@ -69,6 +69,7 @@ fn read_part(part: Value) -> Value {
 
 /// Completes a part with fields that its type needs and that follow from others.
 fn complete_part(fields: &mut Map<String, Value>) {
+    complete_data(fields);
     if let Some(resource) = fields.get_mut("resource") {
         *resource = read_contents(resource.take());
     }
@@ -91,6 +92,36 @@ fn complete_part(fields: &mut Map<String, Value>) {
             }
         }
         _ => {}
+    }
+}
+
+/// The names of the field with the type of data in other protocols.
+const TYPE_FIELDS: [&str; 4] = ["mimeType", "mime_type", "media_type", "mimetype"];
+
+/// Brings data into its fields: that of a data URL, and that of Anthropic's form `{"source": {"media_type": …, "data": …}}`.
+fn complete_data(fields: &mut Map<String, Value>) {
+    if let Some(Value::Object(source)) = fields.get("source").cloned()
+        && source.get("data").is_some_and(Value::is_string)
+    {
+        fields.extend(source.into_iter().filter(|(name, _)| name != "type"));
+    }
+    let named = TYPE_FIELDS
+        .iter()
+        .find_map(|name| fields.get(*name).filter(|value| value.is_string()).cloned());
+    let data = fields.get("data").and_then(Value::as_str).unwrap_or_default();
+    let url = data
+        .strip_prefix("data:")
+        .and_then(|rest| rest.split_once(";base64,"));
+    let of_url = url.map(|(media_type, data)| (Value::from(media_type), Value::from(data)));
+    match (of_url, named) {
+        (Some((media_type, data)), named) => {
+            fields.insert("data".into(), data);
+            fields.insert("mimeType".into(), named.unwrap_or(media_type));
+        }
+        (None, Some(media_type)) if fields.contains_key("data") => {
+            fields.insert("mimeType".into(), media_type);
+        }
+        (None, _) => {}
     }
 }
 

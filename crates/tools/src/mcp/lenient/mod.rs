@@ -69,7 +69,7 @@ fn mend(message: &str) -> Option<(String, Value)> {
 fn rewrite_result(result: &mut Map<String, Value>) -> bool {
     if result.contains_key("tools") {
         tools::rewrite_list(result);
-    } else if result.contains_key("protocolVersion") {
+    } else if introduction::is_introduction(result) {
         introduction::rewrite(result);
     } else if let Some(contents) = result.get_mut("contents") {
         content::rewrite_contents(contents);

@@ -114,6 +114,7 @@ fn an_odd_tool_costs_only_itself() {
 fn an_odd_list_has_its_tools() {
     let tool = json!({ "name": "a", "inputSchema": {} });
     for odd in [
+        json!({ "tools": { "a": { "inputSchema": {} } } }),
         json!({ "tools": [tool], "nextCursor": 7, "ttlMs": "long" }),
         json!({ "tools": [tool], "resultType": "complete", "cacheScope": 1, "_meta": [] }),
         json!({ "tools": [tool, { "name": "b", "inputSchema": {}, "execution": { "taskSupport": "required" } }] }),
@@ -124,6 +125,25 @@ fn an_odd_list_has_its_tools() {
     let next = parse_list(&json!({ "tools": [tool], "nextCursor": "2" })).next_cursor;
     assert_eq!(next.as_deref(), Some("2"));
     assert_eq!(parse_list(&json!({ "tools": null })).tools.len(), 0);
+}
+
+#[test]
+fn parameters_are_found_in_other_forms() {
+    let schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
+    for tool in [
+        json!({ "name": "b", "inputSchema": schema }),
+        json!({ "name": "b", "inputSchema": schema.to_string() }),
+        json!({ "name": "b", "inputSchema": null, "input_schema": schema }),
+        json!({ "name": "b", "parameters": schema, "strict": true }),
+    ] {
+        let list = parse_list(&json!({ "tools": [tool] }));
+        assert_eq!(
+            Value::Object((*list.tools[0].input_schema).clone()),
+            schema,
+            "{tool}"
+        );
+        assert_eq!(tool_notes(&list.tools[0]), None, "{tool}");
+    }
 }
 
 #[test]
@@ -157,6 +177,21 @@ fn an_unknown_part_leaves_the_text_beside_it() {
         (
             json!({ "type": "image", "data": "aGk=" }),
             "[application/octet-stream, 2 bytes]",
+            1,
+        ),
+        (
+            json!({ "type": "image", "data": "data:image/gif;base64,aGk=" }),
+            "[image/gif, 2 bytes]",
+            1,
+        ),
+        (
+            json!({ "type": "image", "data": "aGk=", "mime_type": "image/gif" }),
+            "[image/gif, 2 bytes]",
+            1,
+        ),
+        (
+            json!({ "type": "image", "source": { "type": "base64", "media_type": "image/gif", "data": "aGk=" } }),
+            "[image/gif, 2 bytes]",
             1,
         ),
         (
@@ -247,6 +282,18 @@ fn an_odd_introduction_is_read() {
     assert_eq!((&*read.server_info.name, read.instructions), ("odd", None));
     assert_eq!(read.capabilities.tools.unwrap().list_changed, Some(true));
     assert!(read.capabilities.resources.is_some() && read.capabilities.prompts.is_none());
+    let unversioned =
+        json!({ "capabilities": { "tools": {} }, "serverInfo": { "name": "x", "version": "1" } });
+    for odd in [
+        unversioned.clone(),
+        json!({ "serverInfo": "x", "capabilities": null, "protocolVersion": 1 }),
+    ] {
+        let read = parse_result(&odd);
+        assert!(
+            matches!(read, ServerResult::InitializeResult(_)),
+            "{odd} {read:?}"
+        );
+    }
 }
 
 #[test]

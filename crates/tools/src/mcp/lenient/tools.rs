@@ -10,6 +10,9 @@ use parlor_base::text::truncate_bytes;
 /// The entry of a tool's metadata that has its notes. Only this module writes it: a server's own metadata are not kept.
 const NOTES_FIELD: &str = "parlor/notes";
 
+/// The names of the field with a tool's parameters: that of the protocol, and those of others.
+const SCHEMA_FIELDS: [&str; 3] = ["inputSchema", "input_schema", "parameters"];
+
 /// Maximum length of the name of a field's type and the like, in bytes.
 const MAX_NAME_BYTES: usize = 60;
 
@@ -32,6 +35,8 @@ pub fn tool_notes(tool: &Tool) -> Option<ToolNotes> {
 pub fn rewrite_list(result: &mut Map<String, Value>) {
     let tools = match result.remove("tools") {
         Some(Value::Array(tools)) => tools,
+        // By their names.
+        Some(Value::Object(tools)) => tools.into_iter().map(named_tool).collect(),
         _ => Vec::new(),
     };
     let tools = tools.into_iter().enumerate();
@@ -50,6 +55,13 @@ pub fn rewrite_list(result: &mut Map<String, Value>) {
     }
 }
 
+fn named_tool((name, mut tool): (String, Value)) -> Value {
+    if let Value::Object(fields) = &mut tool {
+        fields.entry("name").or_insert(name.into());
+    }
+    tool
+}
+
 fn is_task_only(tool: &Value) -> bool {
     tool.pointer("/execution/taskSupport").and_then(Value::as_str) == Some("required")
 }
@@ -66,10 +78,12 @@ fn read_tool(index: usize, tool: Value) -> Value {
         Some(Value::Number(number)) => number.to_string(),
         _ => return placeholder(&unnamed, "it has no name"),
     };
-    let schema = match fields.remove("inputSchema") {
+    let mut schemas = SCHEMA_FIELDS.iter().filter_map(|field| fields.get(*field));
+    let schema = schemas.find(|schema| !schema.is_null()).cloned().map(from_text);
+    let schema = match schema {
         Some(Value::Object(schema)) => schema,
         // Servers omit it for tools without parameters.
-        None | Some(Value::Null) => {
+        None => {
             reader.note("it has no inputSchema and is offered without parameters");
             Map::new()
         }
@@ -100,6 +114,12 @@ fn read_tool(index: usize, tool: Value) -> Value {
     }
     read.insert("name".into(), name.into());
     Value::Object(read)
+}
+
+/// Returns an object that is written as a text; any other value as it is.
+fn from_text(value: Value) -> Value {
+    let object = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+    object.filter(Value::is_object).unwrap_or(value)
 }
 
 /// Returns a tool that stands for one that can't be offered.
