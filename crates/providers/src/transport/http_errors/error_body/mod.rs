@@ -23,8 +23,8 @@ const MESSAGE_FIELDS: [&str; 13] = [
     "title",
 ];
 
-/// The fields that hold the error itself.
-const NESTED_FIELDS: [&str; 4] = ["error", "errors", "fault", "base_resp"];
+/// The fields that hold the error itself. Tencent's begin with capitals.
+const NESTED_FIELDS: [&str; 6] = ["error", "errors", "fault", "base_resp", "Response", "Error"];
 
 /// Fields of an event with the content of an answer.
 const CONTENT_FIELDS: [&str; 5] = ["candidates", "delta", "content_block", "response", "item"];
@@ -54,14 +54,13 @@ impl ServerErrorBody {
         let text = String::from_utf8_lossy(body);
         match lenient_json::parse::<Value>(event_data(&text)) {
             Ok(json) => Self::from_json(&json),
-            Err(_) => {
-                // A proxy's HTML page says less than the status.
-                let is_page = text.trim_start().starts_with('<');
-                Self {
-                    message: if is_page { String::new() } else { text.into_owned() },
-                    ..Self::default()
-                }
-            }
+            Err(_) => Self {
+                message: match text.trim_start().starts_with('<') {
+                    true => xml_message(&text).unwrap_or_default().to_owned(),
+                    false => text.into_owned(),
+                },
+                ..Self::default()
+            },
         }
     }
 
@@ -131,15 +130,26 @@ impl ServerErrorBody {
                 .find_map(|choice| Self::read(choice.get("error").filter(is_there)?, depth + 1))
         });
         let own = field(&MESSAGE_FIELDS);
-        // A word as `invalid_request` is only the code of the message beside it.
-        let is_code = |read: &Self| own.is_some() && !read.message.contains(' ');
-        let mut found = match nested {
-            Some(nested) if is_code(&nested) => Self {
+        // The words beside a mere `"error": "Bad Request"` tell more.
+        let is_status = json.get("error").is_some_and(Value::is_string);
+        let mut found = match (nested, own) {
+            (Some(nested), Some(own)) if !nested.message.contains(' ') => Self {
                 code: nested.message,
-                message: own?.message,
+                message: own.message,
             },
-            Some(nested) => nested,
-            None => own?,
+            (Some(nested), Some(own)) if is_status && !own.message.is_empty() => Self {
+                message: joined(&nested.message, &own.message),
+                ..nested
+            },
+            // .NET: a title, and the errors of each field.
+            (None, Some(own)) => match json.get("errors").and_then(field_errors) {
+                Some(errors) => Self {
+                    message: joined(&own.message, &errors),
+                    ..own
+                },
+                None => own,
+            },
+            (nested, _) => nested?,
         };
         // FastAPI: the place of the fault.
         if let Some(place) = json.get("loc").and_then(Value::as_array) {
@@ -197,6 +207,41 @@ impl ServerErrorBody {
             "exceeds the maximum number of tokens",
         ])
     }
+}
+
+/// Returns two messages as one, unless one of them has the other.
+fn joined(first: &str, second: &str) -> String {
+    match (first.contains(second), second.contains(first)) {
+        (true, _) => first.to_owned(),
+        (false, true) => second.to_owned(),
+        (false, false) => format!("{}: {second}", first.trim_end_matches('.')),
+    }
+}
+
+/// Returns the errors of fields in words: `{"Model": ["The Model field is required."]}`.
+fn field_errors(errors: &Value) -> Option<String> {
+    let of_field = |(name, value): (&String, &Value)| {
+        let found = ServerErrorBody::read(value, MAX_DEPTH - 1)?;
+        Some(format!("{name}: {}", found.message))
+    };
+    let errors: Vec<String> = errors
+        .as_object()?
+        .iter()
+        .filter_map(of_field)
+        .take(MAX_LISTED)
+        .collect();
+    (!errors.is_empty()).then(|| errors.join("; "))
+}
+
+/// Returns the words of an error in XML: `<Error><Code>…</Code><Message>…</Message></Error>`. A proxy's HTML page says less than
+/// the status.
+fn xml_message(text: &str) -> Option<&str> {
+    let begin = ["<Message>", "<message>"].iter().find_map(|tag| {
+        let at = text.find(tag)?;
+        Some(at + tag.len())
+    })?;
+    let rest = &text[begin..];
+    Some(rest[..rest.find("</")?].trim())
 }
 
 /// Returns the JSON of an event, if a body is a stream of one; otherwise the text itself.

@@ -69,6 +69,42 @@ fn keeps_the_words_of_every_form() {
                 "raw": "{\"error\":{\"message\":\"too long\"}}", "provider_name": "X" } } }),
             "Provider returned error: too long",
         ),
+        // Spring, NestJS, .NET, Tencent, LiteLLM, Cloudflare, AWS.
+        (
+            json!({ "timestamp": 1, "status": 400, "error": "Bad Request", "message": "Not readable", "path": "/v1" }),
+            "Bad Request: Not readable",
+        ),
+        (
+            json!({ "statusCode": 400, "message": ["model must be a string", "x is odd"], "error": "Bad Request" }),
+            "Bad Request: model must be a string; x is odd",
+        ),
+        (
+            json!({ "type": "https://x.example/400", "title": "Errors occurred.", "status": 400,
+                "errors": { "Model": ["The Model field is required."], "n": "odd" } }),
+            "Errors occurred: Model: The Model field is required.; n: odd",
+        ),
+        (
+            json!({ "Response": { "Error": { "Code": "InvalidParameter", "Message": "no" }, "RequestId": "1" } }),
+            "no",
+        ),
+        (
+            json!({ "error": "Too busy now", "message": "Too busy now, wait" }),
+            "Too busy now, wait",
+        ),
+        (
+            json!({ "success": false, "errors": [{ "code": 7009, "message": "no" }], "messages": [], "result": null }),
+            "no",
+        ),
+        (json!({ "__type": "ValidationException", "message": "no" }), "no"),
+        (
+            json!({ "error": ["Error in `parameters`: no"] }),
+            "Error in `parameters`: no",
+        ),
+        (json!({ "error_code": 336_003, "error_msg": "no" }), "no"),
+        (
+            json!({ "code": 3, "message": "no", "details": [{ "@type": "x" }] }),
+            "no",
+        ),
         (json!({ "error": { "message": "" } }), ""),
         (json!({ "odd": 1 }), "{\"odd\":1}"),
         (json!(7), "7"),
@@ -83,6 +119,25 @@ fn keeps_the_words_of_every_form() {
         assert_eq!(
             ServerErrorBody::from_body(body.as_bytes()).message,
             "no",
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn xml_keeps_its_words_and_pages_do_not() {
+    for (body, message) in [
+        (
+            "<?xml version=\"1.0\"?>\n<Error><Code>SlowDown</Code><Message>Please wait.</Message></Error>",
+            "Please wait.",
+        ),
+        ("<error><message> no </message></error>", "no"),
+        ("<html><body><h1>502 Bad Gateway</h1></body></html>", ""),
+        ("<Message>", ""),
+    ] {
+        assert_eq!(
+            ServerErrorBody::from_body(body.as_bytes()).message,
+            message,
             "{body}"
         );
     }
