@@ -16,6 +16,28 @@ const MAX_LINE_CHARACTERS: usize = 100;
 /// The beginnings of lines that repeat the conversation instead of naming it.
 const REPEATED: [&str; 2] = ["person:", "assistant:"];
 
+/// Words before a title and a colon, in the languages of conversations.
+const LABELS: [&str; 18] = [
+    "title",
+    "chat title",
+    "conversation title",
+    "suggested title",
+    "possible title",
+    "short title",
+    "concise title",
+    "titel",
+    "titre",
+    "título",
+    "titolo",
+    "tytuł",
+    "название",
+    "заголовок",
+    "标题",
+    "題目",
+    "タイトル",
+    "제목",
+];
+
 /// Words that announce a title, at the beginning of an answer.
 const OPENINGS: [&str; 9] = [
     "here",
@@ -33,12 +55,12 @@ const OPENINGS: [&str; 9] = [
 /// is left, or the text is no title.
 pub fn clean_title(text: &str) -> Option<String> {
     let text = title_in_json(text).unwrap_or_else(|| text.to_owned());
-    let text = without_markup(&text);
+    let text = without_markup(title_in_tag(&text).unwrap_or(&text));
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;
     let line = match without_announcement(first) {
         "" => lines
-            .map(without_announcement)
+            .map(|line| without_announcement(without_number(line)))
             .find(|line| !line.is_empty())
             .unwrap_or(first),
         line => line,
@@ -52,18 +74,47 @@ pub fn clean_title(text: &str) -> Option<String> {
     (!title.is_empty()).then_some(title)
 }
 
-/// Returns the title of an answer in JSON: `{"title": "…"}`, its only text, or a JSON string.
+/// Returns the content of the first `<title>`.
+fn title_in_tag(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("<title>")?;
+    Some(rest.split_once("</title>")?.0)
+}
+
+/// Returns a line of a list without its number or bullet.
+fn without_number(line: &str) -> &str {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = rest.len() < line.len();
+    let marks: &[char] = if is_numbered {
+        &['.', ')']
+    } else {
+        &['-', '*', '•']
+    };
+    match rest.strip_prefix(marks) {
+        Some(rest) if rest.starts_with(' ') => rest.trim_start(),
+        _ => line,
+    }
+}
+
+/// Returns the title of an answer in JSON: `{"title": "…"}`, its only text, the first one of a list, or a JSON string.
 fn title_in_json(text: &str) -> Option<String> {
     let begin = text.find('{').filter(|begin| is_announcement(&text[..*begin]));
     let json = match begin {
         Some(begin) => &text[begin..=text.rfind('}').filter(|end| *end > begin)?],
         None => text.trim(),
     };
-    let fields = match lenient_json::parse(json).ok()? {
+    title_of(&lenient_json::parse(json).ok()?)
+}
+
+fn title_of(json: &Value) -> Option<String> {
+    let fields = match json {
         Value::Object(fields) => fields,
-        Value::String(title) => return Some(title),
+        Value::String(title) => return Some(title.clone()),
+        Value::Array(titles) => return title_of(titles.first()?),
         _ => return None,
     };
+    if let Some(titles) = fields.get("titles").filter(|titles| titles.is_array()) {
+        return title_of(titles);
+    }
     let mut texts = fields
         .iter()
         .filter_map(|(name, value)| Some((name, value.as_str()?)));
@@ -92,16 +143,15 @@ fn is_opening(line: &str) -> bool {
 
 /// Returns a line without the words that announce the title, as `Title:` and `Here is a concise title:` do.
 fn without_announcement(line: &str) -> &str {
-    let Some((before, rest)) = line.split_once(':') else {
+    let Some((before, rest)) = line.split_once([':', '：']) else {
         return match line.ends_with(['!', ',']) && is_opening(line) {
             true => "",
             false => line,
         };
     };
     let lower = before.to_lowercase();
-    let is_label = before
-        .trim_matches(['*', '_', '#', ' '])
-        .eq_ignore_ascii_case("title");
+    let label = lower.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_label = LABELS.contains(&label);
     let names_title = lower.contains("title");
     match is_label || is_opening(before) && names_title {
         true => rest.trim_matches(['*', '_', ' ']),
@@ -171,11 +221,21 @@ mod tests {
             "**Title**: Trip to Oslo",
             "TITLE: Trip to Oslo",
             "A short title for this conversation: *Trip to Oslo*",
+            "Titel: Trip to Oslo",
+            "标题：Trip to Oslo",
+            "📌 **Chat title**: Trip to Oslo",
+            "<title>Trip to Oslo</title>",
+            "Here are some titles:\n\n1. Trip to Oslo\n2. Oslo",
+            "Here are a few possible titles:\n- \"Trip to Oslo\"\n- Oslo",
+            r#"[{"title": "Trip to Oslo"}]"#,
+            r#"{"titles": ["Trip to Oslo", "Oslo"]}"#,
         ] {
             assert_eq!(clean_title(text).as_deref(), Some("Trip to Oslo"), "{text:?}");
         }
         for title in [
             "Title casing: rules",
+            "1. FC Köln: a history",
+            "World title: boxing",
             "The title of the book: Moby Dick",
             "Hereditary diseases: title unknown",
             "Oslo: a summary",
