@@ -18,8 +18,9 @@ pub fn decode<'a>(bytes: &'a [u8], content_type: &str, is_html: bool) -> Cow<'a,
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[length..]).0;
     }
-    let declared =
-        from_content_type(content_type.as_bytes()).or_else(|| from_meta(bytes).filter(|_| is_html));
+    let declared = from_content_type(content_type.as_bytes())
+        .or_else(|| from_meta(bytes).filter(|_| is_html))
+        .or_else(|| from_xml(bytes));
     let encoding = declared.unwrap_or_else(|| guess_encoding(bytes));
     encoding.decode_without_bom_handling(bytes).0
 }
@@ -43,6 +44,23 @@ fn from_meta(bytes: &[u8]) -> Option<&'static Encoding> {
     // If it were UTF-16, the tag could not have been read.
     let is_utf16 = [UTF_16BE, UTF_16LE].contains(&encoding);
     Some(if is_utf16 { UTF_8 } else { encoding })
+}
+
+/// Returns the encoding of an XML declaration, which XHTML and feeds have: `<?xml version="1.0" encoding="windows-1251"?>`.
+fn from_xml(bytes: &[u8]) -> Option<&'static Encoding> {
+    let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(META_PRESCAN_BYTES)]);
+    let (declaration, _) = beginning.trim_start().strip_prefix("<?xml")?.split_once("?>")?;
+    let value = declaration
+        .split_once("encoding")?
+        .1
+        .trim_start()
+        .strip_prefix('=')?;
+    let label = value.trim_start().split(['"', '\'']).nth(1)?;
+    // If it were UTF-16, the declaration could not have been read.
+    Encoding::for_label(label.as_bytes()).map(|encoding| match [UTF_16BE, UTF_16LE].contains(&encoding) {
+        true => UTF_8,
+        false => encoding,
+    })
 }
 
 fn from_meta_tag(tag: &StartTag<()>) -> Option<&'static Encoding> {
@@ -104,6 +122,22 @@ mod tests {
             let bytes = [meta.as_bytes(), b"\xbe"].concat();
             assert_eq!(decode(&bytes, "text/html", true), format!("{meta}ž"));
         }
+    }
+
+    #[test]
+    fn reads_the_encoding_of_an_xml_declaration() {
+        for declaration in [
+            r#"<?xml version="1.0" encoding="iso-8859-2"?>"#,
+            "\n<?xml version='1.0' encoding = 'ISO-8859-2' standalone='yes' ?>",
+        ] {
+            let bytes = [declaration.as_bytes(), b"<p>\xbe"].concat();
+            assert_eq!(
+                decode(&bytes, "application/xhtml+xml", false),
+                format!("{declaration}<p>ž")
+            );
+        }
+        let text = "<?xml version=\"1.0\" encoding=\"utf-16\"?>ž";
+        assert_eq!(decode(text.as_bytes(), "text/html", true), text);
     }
 
     #[test]

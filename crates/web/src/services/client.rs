@@ -47,6 +47,16 @@ enum RequestFailure {
     Retryable(ServiceErrorKind, Option<Duration>),
 }
 
+impl RequestFailure {
+    /// Returns the failure of a response that tells its error.
+    fn from_response(error: ServiceErrorKind) -> Self {
+        match error {
+            ServiceErrorKind::Busy(_) | ServiceErrorKind::Failed(_) => Self::Retryable(error, None),
+            error => Self::Final(error),
+        }
+    }
+}
+
 impl Service {
     /// Creates the client for a service at a URL.
     ///
@@ -92,6 +102,24 @@ impl Service {
             .map_err(|fault| self.error(fault))
     }
 
+    /// Returns a response as text, unless it has an error in it, as `find_error` reads it. Temporary ones are retried.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::fetch_text`].
+    pub async fn fetch_checked_text(
+        &self,
+        request: RequestBuilder,
+        find_error: impl Fn(&str) -> Option<ServiceErrorKind>,
+    ) -> Result<String, ServiceError> {
+        let read = |text: String| match find_error(&text) {
+            None => Ok(text),
+            Some(error) => Err(RequestFailure::from_response(error)),
+        };
+        let fetched = self.fetch_with_retries(request, read).await;
+        fetched.map_err(|fault| self.error(fault))
+    }
+
     /// Returns a response that is JSON.
     pub async fn fetch_json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ServiceError> {
         self.fetch_checked_json(request, |_| None).await
@@ -108,10 +136,7 @@ impl Service {
             let json = json.map_err(|error| RequestFailure::Final(self.unreadable(error)))?;
             match find_error(&json) {
                 None => Ok(json),
-                Some(error @ (ServiceErrorKind::Busy(_) | ServiceErrorKind::Failed(_))) => {
-                    Err(RequestFailure::Retryable(error, None))
-                }
-                Some(error) => Err(RequestFailure::Final(error)),
+                Some(error) => Err(RequestFailure::from_response(error)),
             }
         };
         let fetched = self.fetch_with_retries(request, read).await;

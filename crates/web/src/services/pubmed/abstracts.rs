@@ -14,8 +14,8 @@ use parlor_base::text;
 /// Maximum length of an abstract, in characters; the rest is dropped.
 const MAX_ABSTRACT_CHARS: usize = 10_000;
 
-/// Returns the abstracts by their articles' PMIDs; an article without one is left out. Each section
-/// of an abstract becomes a line.
+/// Returns the abstracts by their articles' PMIDs; that of an article without one is empty. Each section of an abstract becomes
+/// a line.
 ///
 /// # Errors
 ///
@@ -97,7 +97,7 @@ impl ArticleParser {
             ("PubmedArticle" | "PubmedBookArticle", _) => {
                 let text =
                     text::truncate_chars(&std::mem::take(&mut self.sections).join("\n"), MAX_ABSTRACT_CHARS);
-                return self.pmid.take().zip((!text.is_empty()).then_some(text));
+                return Some((self.pmid.take()?, text));
             }
             // The end of an emphasised part of a text.
             (_, target) => self.target = target,

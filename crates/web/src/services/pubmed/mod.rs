@@ -214,14 +214,17 @@ impl PubmedClient {
     /// Returns the abstracts of articles, by their PMIDs.
     pub async fn abstracts(&self, ids: &[&str]) -> Result<HashMap<String, String>, ServiceError> {
         let url = self.url("efetch.fcgi", &[("retmode", "xml"), ("id", &ids.join(","))])?;
-        let xml = self.service.fetch_text(self.service.http().get(url)).await?;
+        let request = self.service.http().get(url);
+        let xml = self.service.fetch_checked_text(request, xml_error).await?;
         let read = abstracts::parse_abstracts(&xml);
-        let read = read.map_err(|error| self.service.error(self.service.unreadable(error)))?;
+        let mut read = read.map_err(|error| self.service.error(self.service.unreadable(error)))?;
         if let Some(listener) = self.listener.get() {
-            for id in ids {
-                listener.abstract_read(id, read.get(*id).map_or("", String::as_str));
+            // Nothing is known of an article that is missing in the response.
+            for (id, text) in &read {
+                listener.abstract_read(id, text);
             }
         }
+        read.retain(|_, text| !text.is_empty());
         Ok(read)
     }
 
@@ -229,7 +232,8 @@ impl PubmedClient {
     pub async fn full_text(&self, pmcid: &str, max_bytes: usize) -> Result<Vec<String>, ServiceError> {
         let id = pmcid.trim_start_matches("PMC");
         let url = self.url_in("pmc", "efetch.fcgi", &[("retmode", "xml"), ("id", id)])?;
-        let xml = self.service.fetch_text(self.service.http().get(url)).await?;
+        let request = self.service.http().get(url);
+        let xml = self.service.fetch_checked_text(request, xml_error).await?;
         let read = full_text::parse_paragraphs(&xml, max_bytes);
         read.map_err(|error| self.service.error(self.service.unreadable(error)))
     }
@@ -295,17 +299,30 @@ fn response_error(response: &Value) -> Option<ServiceErrorKind> {
         .into_iter()
         .map(text_of)
         .find(|error| !error.trim().is_empty())?;
-    let error = text::plain_line(&error, MAX_LINE_CHARS);
+    Some(error_kind(&error))
+}
+
+/// Returns the error that a response in XML is about: `<eFetchResult><ERROR>…</ERROR></eFetchResult>`.
+fn xml_error(xml: &str) -> Option<ServiceErrorKind> {
+    let (before, rest) = xml.split_once("<ERROR>")?;
+    let (error, _) = rest.split_once("</ERROR>")?;
+    let is_article = before.contains("<PubmedArticle") || before.contains("<article");
+    (!is_article && !error.trim().is_empty()).then(|| error_kind(error))
+}
+
+/// Returns the kind of error that PubMed describes.
+fn error_kind(error: &str) -> ServiceErrorKind {
+    let error = text::plain_line(error, MAX_LINE_CHARS);
     let words = error.to_lowercase();
     let has = |list: &[&str]| list.iter().any(|word| words.contains(word));
     let is_about_query = has(&REJECTION_WORDS) || (has(&QUERY_WORDS) && !has(&FAULT_WORDS));
-    Some(if words.contains(RATE_LIMIT_WORDS) {
+    if words.contains(RATE_LIMIT_WORDS) {
         ServiceErrorKind::Busy(None)
     } else if is_about_query {
         ServiceErrorKind::InvalidQuery(error)
     } else {
         ServiceErrorKind::Failed(error)
-    })
+    }
 }
 
 /// Returns a text or a number as a text. Anything else is empty: PubMed leaves any field of an article `null`.
