@@ -93,17 +93,33 @@ pub fn read_user(
     })
 }
 
+/// The fields with the name of a group that is an object.
+const GROUP_NAMES: [&str; 3] = ["name", "value", "display"];
+
+/// Returns the names of groups: a list of texts or of objects with names, or an object with one field a group, whose values are
+/// objects (Zitadel: `{"staff": {"2104": "acme.example"}}`).
 fn groups(claim: Option<&Value>) -> Vec<&str> {
     match claim {
         Some(Value::String(group)) => vec![group],
-        Some(Value::Array(groups)) => groups.iter().filter_map(Value::as_str).collect(),
+        Some(Value::Array(groups)) => groups.iter().filter_map(group_name).collect(),
+        Some(Value::Object(groups)) => groups
+            .iter()
+            .filter(|(_, details)| details.is_object())
+            .map(|(group, _)| group.as_str())
+            .collect(),
         _ => Vec::new(),
     }
 }
 
+fn group_name(group: &Value) -> Option<&str> {
+    let named = || GROUP_NAMES.iter().find_map(|field| group.get(field)?.as_str());
+    group.as_str().or_else(named)
+}
+
 /// Some providers write booleans as texts.
 fn is_true(claim: Option<&Value>) -> bool {
-    matches!(claim, Some(Value::Bool(true))) || claim.and_then(Value::as_str) == Some("true")
+    let text = claim.and_then(Value::as_str).unwrap_or_default();
+    matches!(claim, Some(Value::Bool(true))) || text.eq_ignore_ascii_case("true")
 }
 
 fn refusal(message: String) -> ApiError {

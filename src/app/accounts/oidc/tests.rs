@@ -301,11 +301,27 @@ fn groups_decide_who_may_enter_and_who_administers() {
         role(nothing(), json!({ "roles": ["admins"] })),
         Ok(Some(Role::Administrator))
     );
+    // Zitadel's roles, and groups in the form of SCIM.
+    for taken in [
+        json!({ "roles": { "admins": { "2104": "acme.example" }, "x": {} } }),
+        json!({ "roles": [{ "value": "7", "display": "x" }, { "id": 1, "name": "admins" }, null, 5] }),
+        json!({ "roles": [{ "value": "admins", "$ref": "../Groups/7" }] }),
+    ] {
+        assert_eq!(
+            role(taken.clone(), nothing()),
+            Ok(Some(Role::Administrator)),
+            "{taken}"
+        );
+    }
     for refused in [
         json!({}),
         json!({ "roles": ["staffx", "Staff"] }),
         json!({ "groups": ["admins"] }),
         json!({ "roles": {"staff": 1} }),
+        json!({ "roles": {"staff": false, "admins": null} }),
+        json!({ "roles": [["staff"], {"group": "staff"}] }),
+        json!({ "roles": "staff admins" }),
+        json!({ "roles": true }),
     ] {
         assert_eq!(
             role(refused.clone(), nothing()),
