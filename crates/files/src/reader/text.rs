@@ -46,7 +46,7 @@ const LATIN_ZERO_SHARE: usize = 4;
 pub fn decode(data: &[u8]) -> Option<Cow<'_, str>> {
     let decoded = match (Encoding::for_bom(data), std::str::from_utf8(data)) {
         (Some((encoding, _)), _) => encoding.decode_with_bom_removal(data).0,
-        _ if data.contains(&0) => decode_utf16(data).or_else(|| without_nul(data))?.into(),
+        _ if data.contains(&0) => decode_utf16(data).or_else(|| without_nul(data, true))?.into(),
         (None, Ok(text)) => text.into(),
         (None, Err(_)) => {
             let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
@@ -70,6 +70,9 @@ fn is_binary(c: char) -> bool {
 
 /// Decodes UTF-16 without a byte order mark. Its spaces and line ends, and all of a Latin text, have a zero byte on the same
 /// side of each character; few other characters have one on the other side.
+///
+/// Pairs of bytes of another text with zero bytes are mostly Chinese characters, but its spaces and line ends are in pairs with
+/// letters.
 fn decode_utf16(data: &[u8]) -> Option<String> {
     if !data.len().is_multiple_of(2) {
         return None;
@@ -81,14 +84,21 @@ fn decode_utf16(data: &[u8]) -> Option<String> {
             .filter(|byte| **byte == 0)
             .count()
     };
-    let (encoding, count) = match (zeros(0), zeros(1)) {
-        (high, low) if low > high => (UTF_16LE, low),
-        (high, low) if high > low => (UTF_16BE, high),
+    let (encoding, count, high_byte) = match (zeros(0), zeros(1)) {
+        (first, second) if second > first => (UTF_16LE, second, 1),
+        (first, second) if first > second => (UTF_16BE, first, 0),
         _ => return None,
     };
     let is_latin = count * LATIN_ZERO_SHARE >= data.len();
     // A text with a NUL by accident is no pairs of bytes.
-    if !is_latin && without_nul(data).is_some() {
+    if !is_latin && without_nul(data, false).is_some() {
+        return None;
+    }
+    let gaps = data
+        .chunks_exact(2)
+        .filter(|pair| matches!(pair[1 - high_byte], b'\n' | b' '));
+    let (alone, in_pairs): (Vec<&[u8]>, Vec<_>) = gaps.partition(|pair| pair[high_byte] == 0);
+    if in_pairs.len() > alone.len() {
         return None;
     }
     let (text, has_errors) = encoding.decode_without_bom_handling(data);
@@ -102,12 +112,15 @@ fn is_of_text(c: char) -> bool {
     !is_binary(c) && !matches!(category, Unassigned | PrivateUse)
 }
 
-/// Returns a text in UTF-8 with a few NUL, which are shown as U+FFFD: a program or a disk has failed to write it.
-fn without_nul(data: &[u8]) -> Option<String> {
+/// Returns a text in UTF-8 with a few NUL, which are shown as U+FFFD: a program or a disk has failed to write it. `may_separate` is
+/// true if any number of them may stand between other characters, as some programs separate texts.
+fn without_nul(data: &[u8], may_separate: bool) -> Option<String> {
     let text = std::str::from_utf8(data).ok()?;
     let count = data.iter().filter(|byte| **byte == 0).count();
-    let is_few = data.len() >= MIN_BYTES_WITH_NUL && count <= 1 + data.len() / BYTES_PER_NUL;
-    let text = is_few.then(|| text.replace('\0', "\u{fffd}"))?;
+    let is_few = count <= 1 + data.len() / BYTES_PER_NUL;
+    let are_apart = || may_separate && !data.windows(2).any(|pair| pair == [0, 0]);
+    let is_text = data.len() >= MIN_BYTES_WITH_NUL && (is_few || are_apart());
+    let text = is_text.then(|| text.replace('\0', "\u{fffd}"))?;
     (!text.contains(is_binary)).then_some(text)
 }
 
@@ -137,6 +150,13 @@ mod tests {
             // With a NUL by accident.
             (b"a,b\n1,x\0y\n2,z\n".to_vec(), "a,b\n1,x\u{fffd}y\n2,z\n"),
             (b"a line of a log\0\n".to_vec(), "a line of a log\u{fffd}\n"),
+            (b"a,b\n1,\0x\0\n2,y\n".to_vec(), "a,b\n1,\u{fffd}x\u{fffd}\n2,y\n"),
+            (
+                b"HOME=/root\0LANG=C\0".to_vec(),
+                "HOME=/root\u{fffd}LANG=C\u{fffd}",
+            ),
+            (utf16("数据\n数据\n"), "数据\n数据\n"),
+            (utf16_be_bytes("数据 一\n"), "数据 一\n"),
         ] {
             assert_eq!(decode(&data).as_deref(), Some(expected));
         }

@@ -50,6 +50,11 @@ fn signs_of_word_are_characters() {
              <w:r><w:instrText> PAGE </w:instrText></w:r><w:r><w:t>7</w:t></w:r>",
             "a\tb7",
         ),
+        // A word with its pronunciation.
+        (
+            "<w:ruby><w:rt><w:r><w:t>かんじ</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢字</w:t></w:r></w:rubyBase></w:ruby>",
+            "漢字",
+        ),
         // Text that was moved away or deleted.
         (
             "<w:moveFrom><w:r><w:t>old</w:t></w:r></w:moveFrom><w:moveTo><w:r><w:t>moved</w:t></w:r></w:moveTo>\

@@ -21,7 +21,7 @@ pub struct TextForm {
     /// Elements that end a line.
     lines: &'static [&'static str],
     tabs: &'static [&'static str],
-    /// Elements of which nothing is shown: what was deleted, and what repeats something for old programs.
+    /// Elements of which nothing is shown: what was deleted, what repeats something for old programs, and how a word is pronounced.
     skipped: &'static [&'static str],
 }
 
@@ -29,7 +29,7 @@ pub const WORD: TextForm = TextForm {
     texts: &["w:t", "m:t"],
     lines: &["w:p", "w:br", "w:cr", "w:tr"],
     tabs: &["w:tab", "w:ptab", "w:tc"],
-    skipped: &["mc:Fallback", "w:moveFrom", "w:tabs", "w:rPr", "w:pPr"],
+    skipped: &["mc:Fallback", "w:moveFrom", "w:tabs", "w:rPr", "w:pPr", "w:rt"],
 };
 
 pub const SLIDES: TextForm = TextForm {
@@ -46,6 +46,7 @@ pub const OPEN_DOCUMENT: TextForm = TextForm {
     skipped: &[
         "text:tracked-changes",
         "office:annotation",
+        "text:ruby-text",
         "svg:title",
         "svg:desc",
     ],
