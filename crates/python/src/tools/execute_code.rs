@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Python, first_line, is_replayed, replay_code, run_code};
+use super::{Python, first_line, is_replayed, read_code, replay_code, run_code};
 use parlor_protocol::tool_kind;
 use parlor_tools::{FinishedCall, ReplayedCall, Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
@@ -14,6 +14,7 @@ pub struct ExecuteCode(pub Python);
 #[derive(Deserialize, JsonSchema)]
 pub struct ExecuteCodeInput {
     /// The Python code. The value of its last line is shown, as are printed text, data frames and plots of matplotlib.
+    #[serde(deserialize_with = "read_code")]
     code: String,
 }
 

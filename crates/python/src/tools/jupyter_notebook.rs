@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Python, first_line, is_replayed, replay_code, run_code};
+use super::{Python, first_line, is_replayed, read_code, replay_code, run_code};
 use parlor_protocol::tool_kind;
 use parlor_tools::{FinishedCall, ReplayedCall, Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
@@ -17,6 +17,7 @@ pub struct JupyterNotebook(pub Python);
 #[derive(Deserialize, JsonSchema)]
 pub struct JupyterNotebookInput {
     /// The Python code. It sees the data frames of sql_query and the variables of earlier calls.
+    #[serde(deserialize_with = "read_code")]
     code: String,
     /// The names of variables to show after it, such as data frames and figures.
     #[serde(default)]

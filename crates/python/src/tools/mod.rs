@@ -3,6 +3,8 @@
 mod execute_code;
 mod jupyter_notebook;
 
+use serde::{Deserialize, Deserializer};
+
 pub use self::{execute_code::ExecuteCode, jupyter_notebook::JupyterNotebook};
 use super::Python;
 use parlor_protocol::tool::{SESSION_ENDED, TRACEBACK};
@@ -59,8 +61,56 @@ pub fn code_of_call(tool: &str, arguments: &str) -> Option<String> {
     }
 }
 
+/// Reads the code of a call. Models write it as a block of Markdown, and copy byte order marks.
+fn read_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let code = String::deserialize(deserializer)?;
+    Ok(without_fence(&code).to_owned())
+}
+
+/// Returns the content of a block of Markdown that the whole code is in.
+fn without_fence(code: &str) -> &str {
+    let code = code.trim_start_matches('\u{feff}');
+    let inside = || {
+        let (language, rest) = code.trim().strip_prefix("```")?.split_once('\n')?;
+        let inside = rest.trim_end().strip_suffix("```")?;
+        let is_language = language.trim().chars().all(|c| c.is_alphanumeric() || c == '-');
+        (is_language && !inside.contains("```")).then_some(inside)
+    };
+    inside().unwrap_or(code)
+}
+
 /// Returns the first line of code that says something.
 fn first_line(code: &str) -> Option<String> {
     let mut lines = code.lines().map(str::trim);
     lines.find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_loses_the_block_around_it() {
+        for (code, expected) in [
+            ("```python\nx = 1\n```", "x = 1\n"),
+            ("\n```\nx = 1\n```\n", "x = 1\n"),
+            ("```py\r\nx = 1\r\n```", "x = 1\r\n"),
+            ("\u{feff}x = 1", "x = 1"),
+            // Of two blocks, or of text, nothing is lost.
+            ("```py\na\n```\nb\n```\nc\n```", "```py\na\n```\nb\n```\nc\n```"),
+            ("x = '''\n```\n'''", "x = '''\n```\n'''"),
+            ("```x```", "```x```"),
+            (" x = 1", " x = 1"),
+        ] {
+            assert_eq!(without_fence(code), expected, "{code:?}");
+            let arguments = serde_json::json!({ "code": code }).to_string();
+            for tool in [ExecuteCode::NAME, JupyterNotebook::NAME] {
+                assert_eq!(
+                    code_of_call(tool, &arguments).as_deref(),
+                    Some(expected),
+                    "{code:?}"
+                );
+            }
+        }
+    }
 }
