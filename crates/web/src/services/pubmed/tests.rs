@@ -1,6 +1,7 @@
-use std::{collections::HashMap, sync::Mutex};
+use std::collections::HashMap;
 
 use fuzzing::properties;
+use parking_lot::Mutex;
 use proptest::prelude::*;
 use upstream::{Page, Upstream};
 
@@ -29,7 +30,7 @@ impl PubmedListener for Heard {
     fn article_read(&self, _: &PubmedArticle) {}
 
     fn abstract_read(&self, pmid: &str, text: &str) {
-        self.0.lock().unwrap().push((pmid.into(), text.into()));
+        self.0.lock().push((pmid.into(), text.into()));
     }
 }
 
