@@ -64,13 +64,7 @@ async fn failed_fetch_says_nothing_of_abstracts() {
         let read = client.abstracts(&["11", "12"]).await;
         assert_eq!(read.is_ok(), is_ok, "{pages:?} {read:?}");
         assert!(read.unwrap_or_default().is_empty(), "{pages:?}");
-        let known: Vec<String> = listener
-            .0
-            .lock()
-            .unwrap()
-            .iter()
-            .map(|(id, _)| id.clone())
-            .collect();
+        let known: Vec<String> = listener.0.lock().iter().map(|(id, _)| id.clone()).collect();
         assert_eq!(known, heard, "{pages:?}");
         assert_eq!(upstream.requests().len(), pages.len(), "{pages:?}");
     }
