@@ -334,31 +334,35 @@ fn a_snapshot_leaves_out_calls_that_ran_later() {
 }
 
 #[test]
-fn names_of_made_images_are_left_out() {
-    let mut log = Log::new();
-    let (_, answer) = log.ask(None, "Question");
-    let drawing = RequestedCall {
-        part: 0,
-        tool: "generate_image".into(),
-        ..call()
-    };
-    let started = RunEvent::ToolStart {
-        call: drawing,
-        started_at: NOON,
-    };
-    log.add(Some(answer), started);
-    let mut complete = tool_complete("generate_image", NOON);
-    if let RunEvent::ToolComplete { attachments, .. } = &mut complete {
-        attachments[0].name = "secret-prompt".into();
-        attachments[0].media_type = "image/png".into();
+fn names_of_made_images_and_files_of_projects_are_left_out() {
+    // How often the file is in the event and in what the reader has.
+    for (tool, count) in [("generate_image", 2), ("read_project_file", 0)] {
+        let mut log = Log::new();
+        let (_, answer) = log.ask(None, "Question");
+        let asked = RequestedCall {
+            part: 0,
+            tool: tool.into(),
+            ..call()
+        };
+        let started = RunEvent::ToolStart {
+            call: asked,
+            started_at: NOON,
+        };
+        log.add(Some(answer), started);
+        let mut complete = tool_complete(tool, NOON);
+        if let RunEvent::ToolComplete { attachments, .. } = &mut complete {
+            attachments[0].name = "secret-prompt".into();
+            attachments[0].media_type = "image/png".into();
+        }
+        let SharedEvent::Event(shared) = log.add(Some(answer), complete) else {
+            panic!("the end of a call is shared");
+        };
+        log.assert_same();
+        let shared = serde_json::to_string(&(shared, &log.reader)).unwrap();
+        assert!(!shared.contains("secret-"), "{shared}");
+        assert_eq!(shared.matches("image.png").count(), count, "{tool}");
+        assert_eq!(shared.matches("image/png").count(), count, "{tool}");
     }
-    let SharedEvent::Event(shared) = log.add(Some(answer), complete) else {
-        panic!("the end of a call is shared");
-    };
-    log.assert_same();
-    let shared = serde_json::to_string(&(shared, &log.reader)).unwrap();
-    assert!(!shared.contains("secret-"), "{shared}");
-    assert_eq!(shared.matches("image.png").count(), 2);
 }
 
 #[test]
