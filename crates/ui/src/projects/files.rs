@@ -44,8 +44,10 @@ pub fn project_files(id: ProjectId) -> AnyView {
     };
     let room = move || {
         let rows = untrack(|| count.get()).min(FIRST_ROWS);
-        let height = ["calc(var(--row) * ", &rows.to_string(), ")"].concat();
-        view! { <div style=("height", height)></div> }.erase()
+        let rows: Vec<_> = (0..rows)
+            .map(|_| view! { <li class="project-file"></li> }.erase())
+            .collect();
+        view! { <ul class="project-file-list" aria-hidden="true">{rows}</ul> }.erase()
     };
     let is_hydrated = after_hydration();
     let list = move || match (has_list.get(), is_hydrated.get()) {
