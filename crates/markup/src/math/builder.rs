@@ -3,7 +3,8 @@
 //! The events are a prefix notation: a script or a fraction announces how many elements follow as its parts.
 
 use pulldown_latex::event::{
-    ColorTarget, Content, Event, Font, Grouping, ScriptPosition, ScriptType, StateChange, Style, Visual,
+    ColorTarget, Content, DelimiterSize, DelimiterType, Event, Font, Grouping, ScriptPosition, ScriptType,
+    StateChange, Style, Visual,
 };
 use pulldown_latex::{Parser, Storage};
 
@@ -40,6 +41,7 @@ pub(super) fn build(latex: &str, is_display: bool) -> Option<Vec<MathNode>> {
     let style = RowStyle {
         font: None,
         is_display,
+        is_enclosed: false,
     };
     let children = builder.row(style, None)?;
     (builder.at == events.len()).then_some(children)
@@ -50,6 +52,8 @@ pub(super) fn build(latex: &str, is_display: bool) -> Option<Vec<MathNode>> {
 pub(super) struct RowStyle {
     pub font: Option<Font>,
     pub is_display: bool,
+    /// True between `\left` and `\right`, where `\middle` is as high as they are.
+    pub is_enclosed: bool,
 }
 
 /// An element with its role in the row.
@@ -168,6 +172,12 @@ impl<'a> MathBuilder<'a> {
         let mut is_function = false;
         let (node, atom) = match self.next()? {
             Event::Content(Content::Text(text)) => (leaf::text(text, style.font)?, Atom::Ord),
+            // The parser gives `\middle` the size of `\big`.
+            Event::Content(Content::Delimiter {
+                content,
+                size: Some(DelimiterSize::Big),
+                ty: DelimiterType::Fence,
+            }) if style.is_enclosed => (leaf::stretched(*content), Atom::Punct),
             Event::Content(content) => {
                 is_function = matches!(content, Content::Function(_));
                 let node = leaf::content(content, style.font, previous, self.next_atom())?;
@@ -177,7 +187,11 @@ impl<'a> MathBuilder<'a> {
             Event::Begin(Grouping::LeftRight(open, close)) => {
                 let mut children = Vec::new();
                 children.extend(open.map(leaf::stretched));
-                children.extend(self.row(style, Some(Atom::Open))?);
+                let inner = RowStyle {
+                    is_enclosed: true,
+                    ..style
+                };
+                children.extend(self.row(inner, Some(Atom::Open))?);
                 self.end()?;
                 children.extend(close.map(leaf::stretched));
                 (MathNode::row(MathElement::Row, children), Atom::Inner)

@@ -36,6 +36,7 @@ pub(super) fn environment(
     let style = RowStyle {
         font: None,
         is_display,
+        is_enclosed: false,
     };
     let content = rows(builder, style, is_aligned)?;
     if let Grouping::Equation { .. } = grouping {

@@ -135,6 +135,13 @@ fn rejects_what_the_parser_cannot_bear() {
 }
 
 #[test]
+fn middle_is_as_high_as_its_delimiters() {
+    let sized = |latex: &str| format!("{:?}", parse(latex, true)).matches("MaxSize").count();
+    assert_eq!(sized(r"\left\langle \frac{a}{b} \middle| g \right\rangle"), 0);
+    assert_eq!(sized(r"a \big| b"), 1);
+}
+
+#[test]
 fn parses_a_long_formula() {
     let sum: Vec<String> = (0..150)
         .map(|index| format!("\\alpha_{{{index}}} x^{index}"))
