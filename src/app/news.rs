@@ -1,4 +1,4 @@
-//! What is new after an upgrade: the lists *In short* of the changelog, for users who have not closed them.
+//! News after an upgrade: the lists *In short* of the changelog, for users who have not closed them.
 
 use std::sync::LazyLock;
 

@@ -28,7 +28,7 @@ pub struct PersonalData {
     pub unavailable_tools: Vec<RunError>,
 }
 
-/// What is new for a user since they last closed the news.
+/// The news for a user since they last closed them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct News {

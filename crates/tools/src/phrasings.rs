@@ -20,7 +20,7 @@ const HITS_PER_LIST: usize = 12;
 /// The rank from which on a hit counts half as much as the first: reciprocal rank fusion, for short lists.
 const HALF_RANK: f64 = 10.0;
 
-/// What a hit counts that has only some of the words.
+/// The weight of a hit that has only some of the words.
 const PARTIAL_WEIGHT: f64 = 0.4;
 
 /// Returns the searches for phrasings, each with the weight of its hits: first all words of a phrasing, then any of them.

@@ -3,7 +3,7 @@
 
 use regex_syntax::Parser;
 
-/// What the engines of some languages lack or spell in another way: properties of characters, long code points, and names of
+/// Features that the engines of some languages lack or spell in another way: properties of characters, long code points, and names of
 /// groups.
 const NOT_EVERYWHERE: [&str; 4] = [r"\p", r"\P", r"\u{", r"\k"];
 

@@ -33,7 +33,7 @@ use parlor_protocol::{
 /// The storage key of a schedule that another page has begun.
 const BEGUN_KEY: &str = "parlor-schedule:new";
 
-/// What another page knows of a new schedule.
+/// A new schedule, as far as another page knows it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BegunSchedule {

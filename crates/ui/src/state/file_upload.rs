@@ -24,7 +24,7 @@ pub enum UploadState {
     Failed(String),
 }
 
-/// Where an upload is kept: dropping it aborts the request.
+/// The place of an upload. Dropping what it has aborts the request.
 pub type UploadSlot = ArcStoredValue<Option<browser::Upload>>;
 
 /// An upload that is to begin.

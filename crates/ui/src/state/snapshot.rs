@@ -41,7 +41,7 @@ pub struct PageSnapshot {
     pub opened: Option<RawJson>,
     /// The data of the settings page, if the URL names it. Parsed by that page only, because few people need it.
     pub personal: Option<RawJson>,
-    /// What is new for the user since they last closed the news.
+    /// The news for the user since they last closed them.
     pub news: Option<News>,
     /// The user, if there are accounts.
     pub person: Option<Person>,
