@@ -131,6 +131,18 @@ test.describe('limits', () => {
     await chat.say('Hello');
     await chat.done();
   });
+
+  test('files over a limit hold back no other file of a project', async ({ chat, page, parlor }) => {
+    const id = '01a2217b-0246-7346-8b45-a4bcd684a3d1';
+    await page.request.put(`${parlor.url}/api/projects/${id}`, { data: { name: 'Garden' } });
+    await chat.open(`/project/${id}`);
+    const text = (name: string, size: number) => ({ name, mimeType: 'text/plain', buffer: Buffer.alloc(size, 'x') });
+    const files = page.getByRole('region', { name: 'Files' });
+    const names = ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'e.txt'];
+    await files.getByLabel('Add files').setInputFiles([...names.map((name) => text(name, 201)), text('short.txt', 9)]);
+    await expect(files.getByRole('alert')).toHaveCount(5);
+    await expect(files.getByRole('link', { name: 'short.txt' })).toBeVisible();
+  });
 });
 
 test.describe('no room', () => {

@@ -36,7 +36,7 @@ test('a project is made, has its files and chats, and is deleted', async ({ brow
     await expect(row('beds.txt').getByRole('link')).toBeVisible();
     await expect(row('empty.txt').getByRole('alert')).toContainText('empty');
     await screenshots(page, 'project-files');
-    await row('empty.txt').getByRole('button', { name: 'Cancel' }).click();
+    await row('empty.txt').getByRole('button', { name: 'Remove empty.txt' }).click();
     await expect(files.getByRole('listitem')).toHaveCount(1);
     await chat.reload();
     await row('beds.txt').getByRole('button', { name: 'Delete beds.txt' }).click();

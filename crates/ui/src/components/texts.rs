@@ -25,6 +25,19 @@ pub(super) const COPIED: &str = "Copied";
 pub(super) const COPY_DONE: &str = "Copied.";
 pub(super) const COPY_BLOCKED: &str = "Your browser blocked copying. Select the text instead.";
 
+// Files that are uploaded
+pub(crate) fn uploading(name: &str) -> String {
+    ["Uploading ", name].concat()
+}
+
+pub(crate) fn cancel_upload(name: &str) -> String {
+    ["Cancel upload of ", name].concat()
+}
+
+pub(crate) fn remove_file(name: &str) -> String {
+    ["Remove ", name].concat()
+}
+
 // Content in pieces
 pub(super) const REST_NEEDS_SCRIPTS: &str =
     "This text is very long. The rest of it is shown only with scripts.";

@@ -51,18 +51,6 @@ pub(super) const ATTACHED_FILES: &str = "Attached files";
 pub(super) const PASTED_TEXTS: &str = "Pasted texts";
 pub(super) const REMOVE_PASTE: &str = "Remove pasted text";
 
-pub(super) fn cancel_upload(name: &str) -> String {
-    ["Cancel upload of ", name].concat()
-}
-
-pub(super) fn remove_file(name: &str) -> String {
-    ["Remove ", name].concat()
-}
-
-pub(super) fn uploading(name: &str) -> String {
-    ["Uploading ", name].concat()
-}
-
 pub(super) fn pasted_text(lines: usize) -> String {
     match lines {
         1 => "Pasted text, 1 line".into(),

@@ -50,23 +50,24 @@ pub fn upload(projects: Projects) -> Result<(), LoadError> {
 }
 
 fn begin_waiting(projects: Projects) {
-    let uploads = projects.uploads().get_untracked();
-    let is_running = |upload: &&ProjectUpload| {
-        let is_uploading = matches!(upload.state.get_untracked(), UploadState::Uploading { .. });
-        is_uploading && upload.has_begun.get_value()
-    };
-    let free = MAX_AT_ONCE.saturating_sub(uploads.iter().filter(is_running).count());
-    let waiting = uploads.iter().filter(|upload| !upload.has_begun.get_value());
-    for upload in waiting.take(free) {
-        upload.has_begun.set_value(true);
-        send(projects, upload);
+    let mut uploads = projects.uploads().get_untracked();
+    uploads.retain(|upload| matches!(upload.state.get_untracked(), UploadState::Uploading { .. }));
+    let (running, waiting): (Vec<_>, Vec<_>) = uploads
+        .into_iter()
+        .partition(|upload| upload.has_begun.get_value());
+    let mut free = MAX_AT_ONCE.saturating_sub(running.len());
+    for upload in waiting {
+        if let Some(reason) = exceeded_size(&upload.source) {
+            upload.state.set(UploadState::Failed(reason));
+        } else if free > 0 {
+            free -= 1;
+            upload.has_begun.set_value(true);
+            send(projects, &upload);
+        }
     }
 }
 
 fn send(projects: Projects, upload: &ProjectUpload) {
-    if let Some(reason) = exceeded_size(&upload.source) {
-        return upload.state.set(UploadState::Failed(reason));
-    }
     let uploads = projects.uploads();
     let (key, state) = (upload.key, upload.state.clone());
     let id = upload.project_id.to_string();
@@ -234,6 +235,13 @@ fn upload_row(projects: Projects, upload: ProjectUpload) -> AnyView {
     let (key, name) = (upload.key, upload.source.name());
     let state = upload.state.clone();
     let uploading = texts::uploading(&name);
+    let remove_label = {
+        let (name, state) = (name.clone(), state.clone());
+        move || match state.get() {
+            UploadState::Uploading { .. } => texts::cancel_upload(&name),
+            UploadState::Uploaded(_) | UploadState::Failed(_) => texts::remove_file(&name),
+        }
+    };
     let again = upload.clone();
     let status = move || match state.get() {
         UploadState::Uploading { percent } => view! {
@@ -270,7 +278,9 @@ fn upload_row(projects: Projects, upload: ProjectUpload) -> AnyView {
             <span class="attached-preview">{icons::page()}</span>
             <span class="project-file-name" dir="auto">{name.clone()}</span>
             {status}
-            {IconButton::new(texts::cancel_upload(&name), icons::close(), remove).view()}
+            <button type="button" class="icon-button" aria-label=remove_label title=texts::REMOVE on:click=move |_| remove()>
+                {icons::close()}
+            </button>
         </li>
     }
     .erase()

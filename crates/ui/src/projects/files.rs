@@ -1,4 +1,4 @@
-//! The files of a project on its page: their number and the button that adds some. Their list is in a file of its own
+//! The files of a project on its page: the button that adds some, and room for their list. The list is in a file of its own
 //! ([`mod@super::file_list`]), which is loaded when there are some.
 
 use leptos::prelude::*;

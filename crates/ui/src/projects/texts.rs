@@ -1,6 +1,8 @@
 //! The texts of projects.
 
-pub(super) use crate::components::texts::CANCEL;
+pub(super) use crate::components::texts::{
+    CANCEL, DELETE, LOADING, REMOVE, SAVE, TRY_AGAIN, cancel_upload, remove_file, uploading,
+};
 
 // The page
 pub(super) const NOT_FOUND: &str = "There is no project at this address. It may have been deleted.";
@@ -14,11 +16,8 @@ pub(super) const ADD_FILES: &str = "Add files";
 pub(super) const NO_FILES: &str =
     "Each chat here can read the files that you add: short ones whole, others by searching them.";
 pub(super) const SHOW_OLDER: &str = "Show older";
-pub(super) const LOADING: &str = "Loading…";
 
 // The files
-pub(super) const TRY_AGAIN: &str = "Try again";
-pub(super) const DELETE: &str = "Delete";
 pub(super) const DELETE_FILE_ABOUT: &str = "It is gone for good. Answers that used it stay.";
 
 pub(super) fn delete_file(name: &str) -> String {
@@ -27,14 +26,6 @@ pub(super) fn delete_file(name: &str) -> String {
 
 pub(super) fn delete_file_title(name: &str) -> String {
     ["Delete “", name, "”?"].concat()
-}
-
-pub(super) fn uploading(name: &str) -> String {
-    ["Uploading ", name].concat()
-}
-
-pub(super) fn cancel_upload(name: &str) -> String {
-    ["Cancel ", name].concat()
 }
 
 pub(super) fn show_all_files(count: usize) -> String {
@@ -55,7 +46,6 @@ pub(super) const INSTRUCTIONS_HELP: &str =
 pub(super) const MODEL: &str = "Model of new chats";
 pub(super) const DEFAULT_MODEL: &str = "The usual one";
 pub(super) const CREATE: &str = "Create";
-pub(super) const SAVE: &str = "Save";
 
 // Moving
 pub(super) const NO_PROJECT: &str = "No project";
@@ -70,6 +60,7 @@ pub(super) fn move_title(count: usize) -> String {
 
 // Deletion
 pub(super) const DELETE_PROJECT: &str = "Delete the project";
+
 pub(super) fn delete_about(files: usize) -> String {
     let files = match files {
         0 => return "Its instructions are gone for good.".into(),

@@ -44,7 +44,8 @@ pub fn exceeded_size(source: &browser::LocalFile) -> Option<String> {
 }
 
 impl FileUpload {
-    /// Sends the file, if there is room and it is still wanted then. `on_end` is called once the server has answered.
+    /// Sends the file, if there is room and it is still wanted then. `on_end` is called once the server has answered, or
+    /// has said that there is none.
     pub fn start(
         self,
         connection: Connection,
@@ -57,18 +58,21 @@ impl FileUpload {
         }
         spawn_local(async move {
             match connection.call(check_upload(bytes as u64)).await {
-                Err(error) if !error.code.is_temporary() => {
-                    self.state.set(UploadState::Failed(error.message));
-                }
+                Err(error) if !error.code.is_temporary() => self.fail(error.message, on_end),
                 _ if is_wanted() => self.send(on_end),
                 _ => {}
             }
         });
     }
 
+    fn fail(self, reason: String, on_end: impl FnOnce()) {
+        self.state.set(UploadState::Failed(reason));
+        on_end();
+    }
+
     fn send(self, on_end: impl FnOnce() + 'static) {
         if let Err(error) = check_user() {
-            return self.state.set(UploadState::Failed(error.message));
+            return self.fail(error.message, on_end);
         }
         let (progress, ended) = (self.state.clone(), self.state.clone());
         let upload = browser::upload(
