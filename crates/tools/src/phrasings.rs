@@ -50,6 +50,11 @@ pub fn searches(phrasings: &[String]) -> Result<Vec<(SearchRequest, f64)>, ToolE
     Ok(searches.collect())
 }
 
+/// Returns the phrasings for the user; `None` if there are none.
+pub fn detail(phrasings: &[String]) -> Option<String> {
+    (!phrasings.is_empty()).then(|| phrasings.join(" · "))
+}
+
 /// Lists of hits that are joined: what is high in several lists comes first.
 pub struct JoinedHits<K, T>(HashMap<K, (f64, T)>);
 

@@ -33,6 +33,13 @@ pub fn single_line(text: &str, limit: usize) -> String {
     truncate_chars(&line, limit)
 }
 
+/// Returns the language and the content of the block of Markdown that a whole text is in; `None` if it is in none. Models put
+/// arguments and code into one.
+pub fn block_of_markdown(text: &str) -> Option<(&str, &str)> {
+    let (language, rest) = text.trim().strip_prefix("```")?.split_once('\n')?;
+    Some((language.trim(), rest.trim_end().strip_suffix("```")?))
+}
+
 /// Returns true for characters that are not shown, and change the order in which others are. Joiners are not among them:
 /// some scripts and emoji need them.
 pub fn is_format_mark(c: char) -> bool {

@@ -12,6 +12,7 @@ mod tests;
 
 use std::borrow::Cow;
 
+use parlor_base::text::block_of_markdown;
 use serde::de::DeserializeOwned;
 
 use self::mender::Mender;
@@ -66,7 +67,8 @@ pub fn tool_arguments(text: &str) -> Cow<'_, str> {
 }
 
 fn object_in(text: &str) -> Option<Cow<'_, str>> {
-    let values = mend_all(without_marks_around(without_fence(text)))?;
+    let inside = block_of_markdown(text).map_or(text, |(_, inside)| inside);
+    let values = mend_all(without_marks_around(inside))?;
     if let [only] = values.as_slice()
         && only.starts_with('"')
     {
@@ -164,13 +166,4 @@ fn is_mark(text: &str) -> bool {
     let name = text.strip_prefix('<').unwrap_or_default();
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '|' | '-' | '｜' | '▁');
     !name.is_empty() && name.chars().count() <= MAX_MARK_CHARS && name.chars().all(is_part)
-}
-
-/// Returns the content of a code block.
-fn without_fence(text: &str) -> &str {
-    let inside = || {
-        let (_, rest) = text.trim().strip_prefix("```")?.split_once('\n')?;
-        rest.trim_end().strip_suffix("```")
-    };
-    inside().unwrap_or(text)
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 pub use self::{execute_code::ExecuteCode, jupyter_notebook::JupyterNotebook};
 use super::Python;
+use parlor_base::text::block_of_markdown;
 use parlor_protocol::tool::{SESSION_ENDED, TRACEBACK};
 use parlor_tools::{FinishedCall, ReplayedCall, Tool, ToolContext, ToolError, ToolResult};
 
@@ -70,13 +71,10 @@ fn read_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Er
 /// Returns the content of a block of Markdown that the whole code is in.
 fn without_fence(code: &str) -> &str {
     let code = code.trim_start_matches('\u{feff}');
-    let inside = || {
-        let (language, rest) = code.trim().strip_prefix("```")?.split_once('\n')?;
-        let inside = rest.trim_end().strip_suffix("```")?;
-        let is_language = language.trim().chars().all(|c| c.is_alphanumeric() || c == '-');
-        (is_language && !inside.contains("```")).then_some(inside)
-    };
-    inside().unwrap_or(code)
+    let is_language = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '-');
+    let block = block_of_markdown(code);
+    let only = block.filter(|(language, inside)| is_language(language) && !inside.contains("```"));
+    only.map_or(code, |(_, inside)| inside)
 }
 
 /// Returns the first line of code that says something.

@@ -204,6 +204,12 @@ pub async fn files_of_a_project_are_found(backend: &dyn Backend) {
         2,
         "one of each file"
     );
+    let request = SearchRequest {
+        query: SearchQuery::parse("roses"),
+        in_conversations: true,
+        ..SearchRequest::default()
+    };
+    assert_eq!(storage.search(TEST_USER, &request).await.unwrap().hits, []);
     assert_eq!(
         found(storage, TEST_USER, "roses in:garden").await,
         [("Garden".into(), "plan.pdf".into())]

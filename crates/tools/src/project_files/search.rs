@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{
     super::{
         Tool, ToolContext, ToolError, ToolKind, ToolResult,
-        phrasings::{JoinedHits, searches},
+        phrasings::{self, JoinedHits, searches},
     },
     project_of,
     read::text_of,
@@ -56,7 +56,7 @@ impl Tool for SearchProjectFiles {
     const IS_IDEMPOTENT: bool = true;
 
     fn detail(&self, input: &Input) -> Option<String> {
-        (!input.phrasings.is_empty()).then(|| input.phrasings.join(" · "))
+        phrasings::detail(&input.phrasings)
     }
 
     async fn run(&self, input: Input, call: ToolContext) -> Result<ToolResult, ToolError> {

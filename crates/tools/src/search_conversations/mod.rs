@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{
     Tool, ToolContext, ToolError, ToolKind, ToolResult,
-    phrasings::{JoinedHits, searches},
+    phrasings::{self, JoinedHits, searches},
 };
 use parlor_protocol::{
     ConversationId, UserId,
@@ -44,7 +44,7 @@ impl Tool for SearchConversations {
     const IS_IDEMPOTENT: bool = true;
 
     fn detail(&self, input: &SearchConversationsInput) -> Option<String> {
-        (!input.phrasings.is_empty()).then(|| input.phrasings.join(" · "))
+        phrasings::detail(&input.phrasings)
     }
 
     async fn run(&self, input: SearchConversationsInput, call: ToolContext) -> Result<ToolResult, ToolError> {

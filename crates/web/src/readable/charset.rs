@@ -40,10 +40,16 @@ fn from_meta(bytes: &[u8]) -> Option<&'static Encoding> {
     let encoding = tokens.into_iter().find_map(|token| match token {
         Token::StartTag(tag) if *tag.name == b"meta" => from_meta_tag(&tag),
         _ => None,
-    })?;
-    // If it were UTF-16, the tag could not have been read.
-    let is_utf16 = [UTF_16BE, UTF_16LE].contains(&encoding);
-    Some(if is_utf16 { UTF_8 } else { encoding })
+    });
+    encoding.map(of_ascii)
+}
+
+/// Returns the encoding that a declaration in ASCII means: if it were UTF-16, the declaration could not have been read.
+fn of_ascii(declared: &'static Encoding) -> &'static Encoding {
+    match [UTF_16BE, UTF_16LE].contains(&declared) {
+        true => UTF_8,
+        false => declared,
+    }
 }
 
 /// Returns the encoding of an XML declaration, which XHTML and feeds have: `<?xml version="1.0" encoding="windows-1251"?>`.
@@ -56,11 +62,7 @@ fn from_xml(bytes: &[u8]) -> Option<&'static Encoding> {
         .trim_start()
         .strip_prefix('=')?;
     let label = value.trim_start().split(['"', '\'']).nth(1)?;
-    // If it were UTF-16, the declaration could not have been read.
-    Encoding::for_label(label.as_bytes()).map(|encoding| match [UTF_16BE, UTF_16LE].contains(&encoding) {
-        true => UTF_8,
-        false => encoding,
-    })
+    Encoding::for_label(label.as_bytes()).map(of_ascii)
 }
 
 fn from_meta_tag(tag: &StartTag<()>) -> Option<&'static Encoding> {
