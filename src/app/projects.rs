@@ -1,4 +1,4 @@
-//! Projects: saving and deleting them.
+//! Projects and their files: saving and deleting them.
 
 use axum::body::Body;
 use parlor_base::clock;
