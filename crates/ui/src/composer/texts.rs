@@ -1,6 +1,8 @@
 //! The texts of the message box, and of what opens from it.
 
-pub(super) use crate::components::texts::{CANCEL, CLOSE, REMOVE, SAVE, TRY_AGAIN};
+pub(super) use crate::components::texts::{
+    CANCEL, CLOSE, REMOVE, SAVE, TRY_AGAIN, cancel_upload, remove_file, uploading,
+};
 
 // The list of models
 pub(super) const FAVOURITES: &str = "Favourites";
