@@ -14,6 +14,7 @@ f(x) = \\begin{cases} x^2 & \\text{if } x \\ge 0 \\\\
   \\mathbf{R}(\\theta) = \\begin{bmatrix} \\cos\\theta & -\\sin\\theta \\\\ \\sin\\theta & \\cos\\theta \\end{bmatrix}
   $$
 - A sum $\\sum_{i=1}^n \\textcolor{red}{x_i}$ and \\(\\frac{a}{b}\\)
+- Wide accents: $\\overrightarrow{ABCD} + \\widehat{ABCD} + \\widetilde{ABCD} + \\overbrace{ABCD}$
 
 $$
 \\begin{aligned}
@@ -53,7 +54,15 @@ test('formulas become MathML and copy as their source', async ({ chat, page, ups
       [table.previousElementSibling!, table].map((element) => element.getBoundingClientRect().height));
     expect(bracket).toBeGreaterThan(table! * 0.9);
   }
-  await expect(answer.locator('math')).toHaveCount(8);
+  // Arrows, hats, tildes and braces span their letters.
+  const accents = await answer.locator('mover[accent=true] > mo[stretchy=true]').all();
+  expect(accents).toHaveLength(4);
+  for (const accent of accents) {
+    const [width, letters] = await accent.evaluate((accent) =>
+      [accent, accent.previousElementSibling!].map((element) => element.getBoundingClientRect().width));
+    expect(width).toBeGreaterThan(letters! * 0.6);
+  }
+  await expect(answer.locator('math')).toHaveCount(9);
   await expect(answer).toContainText('costs $5 and $10.');
   await expect(answer.locator('.md-formula-raw')).toHaveText('$\\unknown{x}$');
   // Drawn as mathematics, not only present.
@@ -77,7 +86,7 @@ test('formulas become MathML and copy as their source', async ({ chat, page, ups
 
   const path = chat.path;
   await chat.open(path);
-  await expect(answer.locator('math')).toHaveCount(8);
+  await expect(answer.locator('math')).toHaveCount(9);
 });
 
 test.describe('without scripts', () => {
@@ -87,6 +96,6 @@ test.describe('without scripts', () => {
     await upstream.script({ steps: [{ text: FORMULAS }] });
     const events = await (await EventStream.chat(parlor.url, { message: 'Many' })).rest();
     await page.goto(`/c/${events[0]!.conversation_id}`);
-    await expect(chat.answers.locator('math')).toHaveCount(8);
+    await expect(chat.answers.locator('math')).toHaveCount(9);
   });
 });
