@@ -47,7 +47,7 @@ async fn run_case(kind: EndpointKind, case: FaultCase) -> Result<(), String> {
             "fell_silent" => settings.timeouts.silence = MODEL_TIMEOUT,
             _ => {}
         }
-        settings.timeouts.run = Duration::from_secs(if case.code == "too_long" { 1 } else { 60 });
+        settings.timeouts.run = Duration::from_secs(if case.code == "too_long" { 2 } else { 60 });
         settings.limits.answer_bytes = 100_000;
         set_kind(&mut settings.endpoints[0], kind, &upstream);
         if let Some(url) = url {
@@ -115,11 +115,16 @@ async fn gemini_faults_end_as_documented() {
 }
 
 async fn faults_end_as_documented(kind: EndpointKind) {
-    let cases = fault_cases(kind).into_iter();
-    let met = join_all(cases.map(|case| run_case(kind, case)));
-    let met = tokio::time::timeout(Duration::from_secs(50), met)
-        .await
-        .expect("each within its time limit");
+    // An answer that takes for ever must begin within its time: not while dozens of servers start.
+    let (last, first): (Vec<_>, Vec<_>) = fault_cases(kind)
+        .into_iter()
+        .partition(|case| case.code == "too_long");
+    let mut met = Vec::new();
+    for cases in [first, last] {
+        let all = join_all(cases.into_iter().map(|case| run_case(kind, case)));
+        let all = tokio::time::timeout(Duration::from_secs(50), all).await;
+        met.extend(all.expect("each within its time limit"));
+    }
     let wrong: Vec<String> = met.into_iter().filter_map(Result::err).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
