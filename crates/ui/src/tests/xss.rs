@@ -1,6 +1,11 @@
 //! Cross-site scripting strings from public collections (tests/fixtures/xss), tested in every text of the pages.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    num::NonZero,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    thread::{self, available_parallelism},
+};
 
 use leptos::prelude::*;
 use serde_json::{Value, json};
@@ -48,7 +53,7 @@ fn no_text_of_a_shared_page_becomes_markup() {
 #[test]
 fn no_text_of_a_page_becomes_markup() {
     let allowed = allowed_names();
-    for (index, text) in batches(&collections()).iter().enumerate() {
+    let check = |index: usize, text: &str| {
         let (page, url) = pages::conversation(&Texts::uniform(text));
         let made = parse_html(&render_html(&page, &url));
         assert_harmless(&format!("batch {index}"), &made, &allowed);
@@ -63,7 +68,20 @@ fn no_text_of_a_page_becomes_markup() {
                 &allowed,
             );
         }
-    }
+    };
+    // All pages with all strings: the longest test of this crate, on all cores.
+    let batches = batches(&collections());
+    let threads = available_parallelism().map_or(1, NonZero::get);
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((index, text)) = batches.iter().enumerate().nth(next.fetch_add(1, Relaxed)) {
+                    check(index, text);
+                }
+            });
+        }
+    });
 }
 
 #[test]
