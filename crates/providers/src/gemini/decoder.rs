@@ -166,12 +166,14 @@ impl ContentDecoder {
         for page in found.chain(cited) {
             let title = page.title.as_deref();
             // Documents of stores have addresses that no browser opens.
-            match page.uri.trim().starts_with("http") {
-                true => self.answer.add_page(&page.uri, title),
-                false => {
-                    self.answer
-                        .add_document([title.unwrap_or_default(), &page.document_name, &page.uri])
-                }
+            match page.web_address() {
+                Some(address) => self.answer.add_page(address, title),
+                None => self.answer.add_document([
+                    title.unwrap_or_default(),
+                    &page.document_name,
+                    &page.uri,
+                    &page.file_search_store,
+                ]),
             }
         }
         let reason = candidate.finish_reason.filter(|reason| !is_unspecified(reason))?;

@@ -222,4 +222,29 @@ pub struct WebPage {
     pub title: Option<String>,
     #[serde(deserialize_with = "text_or_default")]
     pub document_name: String,
+    /// The store of a document that has neither a name nor a URL.
+    #[serde(deserialize_with = "text_or_default")]
+    pub file_search_store: String,
+    /// What its owner has noted about a document: a URL, perhaps.
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub custom_metadata: Vec<DocumentNote>,
+}
+
+/// A note about a document.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct DocumentNote {
+    #[serde(deserialize_with = "text_or_default")]
+    pub string_value: String,
+}
+
+impl WebPage {
+    /// Returns the address of the page or the document; of a document without one, the first that its owner has noted.
+    pub fn web_address(&self) -> Option<&str> {
+        let noted = self.custom_metadata.iter().map(|note| &*note.string_value);
+        std::iter::once(&*self.uri)
+            .chain(noted)
+            .map(str::trim)
+            .find(|uri| uri.starts_with("http://") || uri.starts_with("https://"))
+    }
 }

@@ -107,10 +107,10 @@ fn excerpt((name, value): (&String, &Value)) -> (String, String) {
 
 fn is_empty_value(value: &Value) -> bool {
     match value {
-        Value::Null | Value::Bool(false) => true,
+        // Numbers are about the text: ids of tokens, probabilities.
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
         Value::String(text) => text.is_empty(),
         Value::Array(list) => list.iter().all(is_empty_value),
         Value::Object(fields) => fields.is_empty(),
-        Value::Bool(true) | Value::Number(_) => false,
     }
 }

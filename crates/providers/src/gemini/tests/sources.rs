@@ -10,6 +10,9 @@ fn lists_cited_documents() {
         { "retrievedContext": { "uri": "https://a.example/b c", "title": "A" } },
         { "maps": { "uri": "https://maps.example/1", "title": "Café" } },
         { "image": { "sourceUri": "https://images.example/1", "title": "Picture" } },
+        { "retrievedContext": { "text": "Paris is the capital.", "fileSearchStore": "fileSearchStores/cities" } },
+        { "retrievedContext": { "text": "Rome is another.", "fileSearchStore": "fileSearchStores/cities",
+            "customMetadata": [{ "key": "year", "numericValue": 2026 }, { "key": "source_url", "stringValue": "https://cities.example/rome" }] } },
         { "fromTheFuture": {} },
     ]);
     let last = json!({ "candidates": [{ "finishReason": "STOP", "groundingMetadata": { "groundingChunks": chunks } }] });
@@ -31,7 +34,9 @@ fn lists_cited_documents() {
             ("documents/7", ""),
             ("A", "https://a.example/b%20c"),
             ("Café", "https://maps.example/1"),
-            ("Picture", "https://images.example/1")
+            ("Picture", "https://images.example/1"),
+            ("fileSearchStores/cities", ""),
+            ("", "https://cities.example/rome"),
         ]
     );
 }
