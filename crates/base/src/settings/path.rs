@@ -1,7 +1,8 @@
 //! Paths of the settings, absolute from the moment at which they are read.
 //!
 //! Parlor starts programs that work in other folders, such as the helper of a Python session and bubblewrap. A relative path would name
-//! another file there. Each setting with a path has one of these types, never `PathBuf`, so that no place has to think of it.
+//! another file there. Each setting with a path has one of these types, never `PathBuf`, so that no place has to think of it. No shell reads
+//! the settings file, so `~/` at the beginning is replaced here.
 
 use std::{
     ops::Deref,
@@ -20,7 +21,7 @@ pub struct ProgramPath(PathBuf);
 
 impl SettingPath {
     fn read(path: PathBuf) -> std::io::Result<Self> {
-        absolute(path).map(Self)
+        absolute(from_home(path)?).map(Self)
     }
 }
 
@@ -28,8 +29,18 @@ impl ProgramPath {
     fn read(path: PathBuf) -> std::io::Result<Self> {
         match is_name(&path) {
             true => Ok(Self(path)),
-            false => absolute(path).map(Self),
+            false => absolute(from_home(path)?).map(Self),
         }
+    }
+}
+
+/// Replaces `~` at the beginning by the folder of the user's own files.
+fn from_home(path: PathBuf) -> std::io::Result<PathBuf> {
+    match path.strip_prefix("~") {
+        Err(_) => Ok(path),
+        Ok(below) => std::env::home_dir()
+            .map(|home| home.join(below))
+            .ok_or_else(|| std::io::Error::other("the folder that ~ stands for is not known")),
     }
 }
 
@@ -109,6 +120,14 @@ mod tests {
         assert_eq!(&*SettingPath::from("/srv/parlor"), Path::new("/srv/parlor"));
         assert_eq!(&*ProgramPath::from("bin/python"), here.join("bin/python"));
         assert_eq!(&*ProgramPath::from("./bwrap"), here.join("bwrap"));
+        let home = std::env::home_dir().unwrap();
+        assert_eq!(&*SettingPath::from("~/parlor"), home.join("parlor"));
+        assert_eq!(
+            &*ProgramPath::from("~/venv/bin/python"),
+            home.join("venv/bin/python")
+        );
+        // A folder may be called so.
+        assert_eq!(&*SettingPath::from("~backup"), here.join("~backup"));
         // Looked up in PATH.
         assert_eq!(&*ProgramPath::from("bwrap"), Path::new("bwrap"));
     }
