@@ -26,6 +26,8 @@ pub enum StorageError {
     OtherSchema(i64),
     #[error("another Parlor uses it (stop it, or choose another folder with --data)")]
     InUse,
+    #[error("a copy into it was not completed: give the same command again, or use an empty database")]
+    IncompleteCopy,
     #[error("it is closed: Parlor is stopping")]
     Closed,
     #[error(

@@ -57,6 +57,7 @@ pub mod search;
 pub mod shares;
 mod sql;
 pub mod sqlite;
+pub mod transfer;
 pub mod usage;
 
 #[cfg(test)]

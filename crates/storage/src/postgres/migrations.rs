@@ -18,6 +18,12 @@ struct MigrationFiles;
 /// The number of the lock, which no other program uses by chance.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(7237964911245)";
 
+/// Returns the versions that a database of this version has, in their order.
+pub(crate) fn versions() -> Vec<i64> {
+    let migrations = read_migrations::<MigrationFiles>();
+    migrations.iter().map(|migration| migration.version).collect()
+}
+
 /// Brings the tables to the newest version. Returns true if there were none.
 ///
 /// # Errors

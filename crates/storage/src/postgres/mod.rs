@@ -16,8 +16,9 @@ use crate::{
         writer::WriteConnection,
     },
 };
+use parlor_base::settings::{Secret, Settings};
 
-mod migrations;
+pub(crate) mod migrations;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -40,7 +41,24 @@ pub struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
-    fn options(&self) -> Result<PgConnectOptions, StorageError> {
+    /// Returns the database that the settings name; `None` if it is the file of SQLite.
+    pub fn of_settings(settings: &Settings) -> Option<Self> {
+        let Secret(url) = settings.database.url.as_ref()?;
+        Some(Self {
+            url: url.clone(),
+            has_pooler: settings.database.pooler,
+            readers: settings.database.connections,
+        })
+    }
+
+    pub(crate) fn preparation(&self) -> Preparation {
+        match self.has_pooler {
+            true => Preparation::Once,
+            false => Preparation::Kept,
+        }
+    }
+
+    pub(crate) fn options(&self) -> Result<PgConnectOptions, StorageError> {
         let options = PgConnectOptions::from_str(&self.url).map_err(unreachable)?;
         let is_local = options.get_socket().is_some()
             || matches!(options.get_host(), "localhost" | "127.0.0.1" | "::1" | "[::1]");
@@ -71,10 +89,7 @@ impl SqlStorage {
         let lock = data_folder::lock_folder(folder)?;
         data_folder::make_private(folder);
         let options = database.options()?;
-        let preparation = match database.has_pooler {
-            true => Preparation::Once,
-            false => Preparation::Kept,
-        };
+        let preparation = database.preparation();
         let mut connection = options.connect().await.map_err(unreachable)?;
         check_version(&mut connection).await?;
         let process_lock = match preparation {
@@ -115,7 +130,7 @@ const LOCK_ATTEMPTS: (usize, Duration) = (50, Duration::from_millis(100));
 /// # Errors
 ///
 /// If another process uses the database.
-async fn lock_database(options: &PgConnectOptions) -> Result<PgConnection, StorageError> {
+pub(crate) async fn lock_database(options: &PgConnectOptions) -> Result<PgConnection, StorageError> {
     let mut connection = options.connect().await.map_err(unreachable)?;
     for _ in 0..LOCK_ATTEMPTS.0 {
         let row = sqlx::query(PROCESS_LOCK).fetch_one(&mut connection).await?;
@@ -127,7 +142,7 @@ async fn lock_database(options: &PgConnectOptions) -> Result<PgConnection, Stora
     Err(StorageError::DatabaseInUse)
 }
 
-fn unreachable(error: sqlx::Error) -> StorageError {
+pub(crate) fn unreachable(error: sqlx::Error) -> StorageError {
     StorageError::Unreachable(Box::new(error))
 }
 

@@ -1,8 +1,8 @@
 //! Opening the database that the settings name.
 
 use super::SqlStorage;
-use crate::{StorageError, postgres::PostgresDatabase};
-use parlor_base::settings::{Secret, Settings};
+use crate::{StorageError, postgres::PostgresDatabase, transfer::refuse_incomplete};
+use parlor_base::settings::Settings;
 
 impl SqlStorage {
     /// Opens the database of the settings: one of Postgres if they have a URL, else the file of SQLite in the data folder.
@@ -11,15 +11,21 @@ impl SqlStorage {
     ///
     /// If the data folder or the database can't be used.
     pub async fn open_configured(settings: &Settings) -> Result<Self, StorageError> {
+        let storage = Self::open_for_copy(settings).await?;
+        refuse_incomplete(&mut *storage.readers.acquire().await?).await?;
+        Ok(storage)
+    }
+
+    /// As [`Self::open_configured`], also if a copy into it was not completed.
+    ///
+    /// # Errors
+    ///
+    /// If the data folder or the database can't be used.
+    pub async fn open_for_copy(settings: &Settings) -> Result<Self, StorageError> {
         let folder = settings.server.data();
-        let Some(Secret(url)) = &settings.database.url else {
-            return Self::open(folder).await;
-        };
-        let database = PostgresDatabase {
-            url: url.clone(),
-            has_pooler: settings.database.pooler,
-            readers: settings.database.connections,
-        };
-        Self::open_postgres(folder, &database).await
+        match PostgresDatabase::of_settings(settings) {
+            Some(database) => Self::open_postgres(folder, &database).await,
+            None => Self::open(folder).await,
+        }
     }
 }

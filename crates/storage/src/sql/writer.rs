@@ -53,7 +53,7 @@ impl WriteConnection {
     }
 
     /// Takes the connection out. The caller returns it with [`return_connection`](Self::return_connection).
-    pub(super) async fn take_connection(&mut self) -> Result<Connection, StorageError> {
+    pub(crate) async fn take_connection(&mut self) -> Result<Connection, StorageError> {
         match self.connection.take() {
             Some(connection) => Ok(connection),
             None if self.lock.is_none() => Err(StorageError::Closed),
@@ -66,7 +66,7 @@ impl WriteConnection {
     }
 
     /// Puts the connection back for the next transaction, if the last one succeeded.
-    pub(super) async fn return_connection(&mut self, went_well: bool, connection: Connection) {
+    pub(crate) async fn return_connection(&mut self, went_well: bool, connection: Connection) {
         if went_well {
             self.connection = Some(connection);
         } else {

@@ -19,6 +19,12 @@ pub fn migrator() -> Migrator {
     Migrator::with_migrations(read_migrations::<MigrationFiles>())
 }
 
+/// Returns the versions that a database of this version has, in their order.
+pub(crate) fn versions() -> Vec<i64> {
+    let migrations = read_migrations::<MigrationFiles>();
+    migrations.iter().map(|migration| migration.version).collect()
+}
+
 /// Reads the migrations of an embedded folder, in the order of their numbers.
 pub(crate) fn read_migrations<Files: RustEmbed>() -> Vec<Migration> {
     let read = |name: &str| {

@@ -3,10 +3,10 @@
 pub(crate) mod checkpoint;
 pub(crate) mod damage_check;
 pub(crate) mod migrations;
-mod open;
+pub(crate) mod open;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use self::open::DATABASE_FILE_NAME;
 pub use crate::data_folder::keep_files_marker;

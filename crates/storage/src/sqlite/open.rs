@@ -28,7 +28,7 @@ pub const DATABASE_FILE_NAME: &str = "parlor.db";
 
 /// The longest wait for another program that locks the database, for instance a backup. After it the query
 /// fails.
-const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
 impl SqlStorage {
     /// Opens the database of SQLite in a folder. Creates both if they do not exist.

@@ -12,7 +12,7 @@ use sqlx::{
 };
 
 pub(crate) use self::{
-    query::{Query, Sql, query, query_scalar},
+    query::{Query, Sql, Value, query, query_scalar},
     row::{FromColumn, Row},
 };
 use crate::StorageError;

@@ -17,6 +17,7 @@ use crate::{
 use parlor_protocol::{AssistantMessage, IntentId, RunEvent, intent::SendMessage};
 
 mod damage;
+pub(crate) use damage::tables::fill_tables;
 mod data_folder;
 mod erasure;
 mod hand_over;

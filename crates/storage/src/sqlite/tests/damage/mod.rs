@@ -8,7 +8,7 @@ mod links;
 mod numbers;
 mod related_rows;
 mod shares;
-mod tables;
+pub(crate) mod tables;
 mod users;
 
 /// Values that are stored in place of valid JSON.

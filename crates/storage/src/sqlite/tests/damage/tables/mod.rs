@@ -60,7 +60,7 @@ struct Filled {
 
 /// The ids of its content.
 #[derive(Clone, Debug)]
-struct Ids {
+pub(crate) struct Ids {
     user: UserId,
     other: UserId,
     conversation: ConversationId,
@@ -98,7 +98,7 @@ impl Ids {
     }
 }
 
-async fn fill_tables(folder: &Path) -> Ids {
+pub(crate) async fn fill_tables(folder: &Path) -> Ids {
     let storage = SqliteStorage::open(folder).await.unwrap();
     let (conversation, sound_conversation) = (ConversationId::new(), ConversationId::new());
     let (question, run) = answered_turn(&storage, conversation, "Hello").await;
