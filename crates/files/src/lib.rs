@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 pub use self::{
     chart::{MAX_CHART_PICTURE_BYTES, is_chart},
+    copy::{FileDigest, FileDigests, copy_contents, copy_file, digest_file},
     pages::{PagePart, page_ranges, parts_by_page, split_pages},
     prepare::{CleanImage, PrepareError},
     reader::{
@@ -44,6 +45,7 @@ mod api_error;
 mod chart;
 mod child;
 mod contents;
+mod copy;
 mod media_type;
 mod migration;
 mod model_text;

@@ -1,0 +1,142 @@
+//! The folder of the contents, copied into another data folder with a digest of each file: for backups and moves.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    fs::{self, File},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use ring::digest::{Context, SHA256};
+use serde::{Deserialize, Serialize};
+
+use super::FOLDER_NAME;
+
+/// The suffix of a file that is being written. The next start deletes it.
+const PART_SUFFIX: &str = ".part";
+
+const BUFFER_BYTES: usize = 128 << 10;
+
+/// The size of a file and the hash of its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDigest {
+    pub bytes: u64,
+    /// SHA-256 in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// The digests of files, by their paths below the data folder, with slashes.
+pub type FileDigests = BTreeMap<String, FileDigest>;
+
+/// Copies the contents of a data folder that the other one lacks, and adds the digests of all of them. One that disappears meanwhile is left
+/// out: its row is gone, too.
+///
+/// # Errors
+///
+/// If a file can't be read or written.
+pub fn copy_contents(from: &Path, to: &Path, digests: &mut FileDigests) -> io::Result<()> {
+    let mut paths = Vec::new();
+    list(&from.join(FOLDER_NAME), Path::new(FOLDER_NAME), &mut paths)?;
+    for path in paths {
+        let Some(name) = path
+            .to_str()
+            .map(|name| name.replace(std::path::MAIN_SEPARATOR, "/"))
+        else {
+            continue;
+        };
+        if digests.contains_key(&name) {
+            continue;
+        }
+        match copy_file(&from.join(&path), &to.join(&path)) {
+            Ok(digest) => digests.insert(name, digest),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+    }
+    Ok(())
+}
+
+/// Adds the paths of all files below a folder. Links are left out, of which Parlor makes none.
+fn list(folder: &Path, path: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let below = path.join(entry.file_name());
+        match entry.file_type()? {
+            kind if kind.is_dir() => list(&entry.path(), &below, paths)?,
+            kind if kind.is_file() && below.extension().is_none_or(|suffix| suffix != "part") => {
+                paths.push(below)
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file with its digest. It has its name once it is complete.
+///
+/// # Errors
+///
+/// If it can't be read or written.
+pub fn copy_file(from: &Path, to: &Path) -> io::Result<FileDigest> {
+    let mut source = File::open(from)?;
+    if let Some(folder) = to.parent() {
+        create_folder(folder)?;
+    }
+    let mut part = to.as_os_str().to_owned();
+    part.push(PART_SUFFIX);
+    let mut options = File::options();
+    options.create(true).write(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut target = options.open(&part)?;
+    let digest = digest(&mut source, |bytes| target.write_all(bytes))?;
+    target.sync_all()?;
+    fs::rename(&part, to)?;
+    Ok(digest)
+}
+
+/// Returns the digest of a file.
+///
+/// # Errors
+///
+/// If it can't be read.
+pub fn digest_file(file: &Path) -> io::Result<FileDigest> {
+    digest(&mut File::open(file)?, |_| Ok(()))
+}
+
+fn digest(source: &mut File, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<FileDigest> {
+    let mut context = Context::new(&SHA256);
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut bytes = 0;
+    loop {
+        let read = match source.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        let Some(part) = buffer.get(..read).filter(|part| !part.is_empty()) else {
+            break;
+        };
+        context.update(part);
+        write(part)?;
+        bytes += part.len() as u64;
+    }
+    let mut sha256 = String::with_capacity(64);
+    for byte in context.finish().as_ref() {
+        let _ = write!(sha256, "{byte:02x}");
+    }
+    Ok(FileDigest { bytes, sha256 })
+}
+
+/// Creates a folder that only its owner may enter.
+fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
