@@ -2,10 +2,12 @@
 //!
 //! - [`program`]: log and runtime of the program
 //! - [`serve`]: the server, with which a plain `parlor` starts; [`browser`]: the program that opens its page
+//! - [`data`]: backups, their restoration, and moves to another database
 //! - [`doctor`]: the check of a machine and its settings
 //! - [`others`]: the short commands
 
 mod browser;
+mod data;
 mod doctor;
 mod others;
 mod program;
@@ -84,6 +86,36 @@ pub enum CommandWithLog {
     /// Help with the databases that the assistant reads (docs/databases.md).
     #[command(subcommand)]
     Database(DatabaseCommand),
+    /// Write a backup of all data into a new folder, while Parlor runs (docs/backup.md).
+    Backup {
+        /// The new folder.
+        #[arg(value_name = "FOLDER")]
+        to: PathBuf,
+        /// Restore it into a scratch folder beside it, and compare all of it.
+        #[arg(long)]
+        verify: bool,
+        #[command(flatten)]
+        place: PlaceOptions,
+    },
+    /// Restore a backup into an empty data folder, or an empty Postgres if the settings name one.
+    Restore {
+        /// The folder of the backup.
+        #[arg(value_name = "FOLDER")]
+        from: PathBuf,
+        /// Only try it, in a scratch folder beside the backup, and compare all of it.
+        #[arg(long)]
+        verify: bool,
+        #[command(flatten)]
+        place: PlaceOptions,
+    },
+    /// Copy all data from SQLite into Postgres, or back. Stop Parlor first; the original stays as it is.
+    Move {
+        /// The address of an empty Postgres, or a folder for SQLite [default: PARLOR_MOVE_TO].
+        #[arg(long, value_name = "TARGET")]
+        to: Option<String>,
+        #[command(flatten)]
+        place: PlaceOptions,
+    },
     /// Print a link with which a user sets a new password, for an administrator who cannot sign in. Stop Parlor first.
     NewPassword {
         /// The name of the account.

@@ -11,7 +11,7 @@ use parlor_files::ImageForm;
 use parlor_pages::Pages;
 use tracing_subscriber::EnvFilter;
 
-use super::{Cli, Command, CommandError, CommandWithLog, PythonCommand, doctor, others, serve};
+use super::{Cli, Command, CommandError, CommandWithLog, PythonCommand, data, doctor, others, serve};
 use crate::{
     http,
     server::{self, ServerParts},
@@ -114,6 +114,18 @@ async fn run_command(
             ("Python can't be set up", made)
         }
         CommandWithLog::Database(command) => ("Parlor can't print the SQL", others::print_role_sql(command)),
+        CommandWithLog::Backup { to, verify, place } => {
+            let made = data::back_up(&place.into(), &to, verify).await;
+            ("The data can't be backed up", made)
+        }
+        CommandWithLog::Restore { from, verify, place } => {
+            let restored = data::restore(&place.into(), &from, verify).await;
+            ("The backup can't be restored", restored)
+        }
+        CommandWithLog::Move { to, place } => (
+            "The data can't be moved",
+            data::move_data(&place.into(), to).await,
+        ),
         CommandWithLog::NewPassword { name, place } => {
             let printed = others::print_password_link(&place.into(), &name).await;
             ("Parlor can't make a link", printed)

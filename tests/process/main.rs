@@ -11,6 +11,7 @@
 )]
 
 mod accounts;
+mod backup;
 #[cfg(target_os = "linux")]
 mod bombs;
 mod canary;

@@ -1,0 +1,85 @@
+//! The commands that copy all data: a backup, its restoration, and a move to another database.
+//!
+//! - [`manifest`]: what a backup contains, with digests
+//! - [`backup`] and [`restore`]: into a folder and back
+//! - [`move_data`]: from SQLite to Postgres and back
+
+mod backup;
+mod manifest;
+mod move_data;
+mod restore;
+
+use std::{
+    fs,
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+};
+
+use parlor_storage::{sqlite::keep_files_marker, transfer::CopyProgress};
+
+pub use self::{backup::back_up, move_data::move_data, restore::restore};
+
+/// The rows of a table after which progress is shown again.
+const SHOWN_ROWS: u64 = 10_000;
+
+/// A folder in which contents lie before the database with their rows is made. A start keeps all contents for such a database, since
+/// they could be another one's; after a whole copy nothing has to be kept.
+struct CopiedFolder {
+    folder: PathBuf,
+    kept_before: bool,
+}
+
+impl CopiedFolder {
+    fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            kept_before: keep_files_marker(folder).is_some(),
+        }
+    }
+
+    fn settle(self) -> io::Result<()> {
+        match keep_files_marker(&self.folder) {
+            Some(marker) if !self.kept_before && marker.exists() => fs::remove_file(marker),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Prints a line for the person.
+fn say(line: &str) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// Prints each table as it is copied, in one line of a terminal.
+fn show_progress() -> impl FnMut(CopyProgress<'_>) + Send {
+    let is_terminal = io::stdout().is_terminal();
+    move |progress| {
+        if is_terminal && progress.rows.is_multiple_of(SHOWN_ROWS) {
+            let _ = write!(io::stdout(), "\r\x1b[K{}: {} rows", progress.table, progress.rows);
+            let _ = io::stdout().flush();
+        }
+    }
+}
+
+/// Ends the line of [`show_progress`].
+fn end_progress() {
+    if io::stdout().is_terminal() {
+        let _ = write!(io::stdout(), "\r\x1b[K");
+    }
+}
+
+/// Returns a number of bytes for people.
+#[expect(clippy::cast_precision_loss, reason = "it is rounded")]
+fn shown_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    if bytes < 1000 {
+        return format!("{bytes} bytes");
+    }
+    let mut value = bytes as f64 / 1000.0;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
