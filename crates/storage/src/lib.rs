@@ -30,7 +30,10 @@ pub use self::{
     },
     error::{StorageError, StorageErrorKind},
     outcome::{ChangeRejection, Outcome},
-    record::{AttachmentRow, CompletedIntent, FileLocation, StoredConversation, StoredFile, TokenHash},
+    record::{
+        AttachedFile, AttachmentRow, CompletedIntent, FileKinds, FileLocation, StoredConversation,
+        StoredFile, TokenHash,
+    },
     run_context::{HistorySummary, RunContext, RunOptions},
     search::SearchRequest,
     sql::SqlStorage,
@@ -245,6 +248,15 @@ pub trait Storage:
 
     /// Returns a file of a user.
     async fn file(&self, user_id: UserId, id: AttachmentId) -> Result<Option<StoredFile>, StorageError>;
+
+    /// Returns the newest files of some kinds in messages of a user, at most `limit`, newest first. Those of deleted messages,
+    /// and of deleted or temporary conversations, are left out. Of several with the same content, the newest is returned.
+    async fn attached_files(
+        &self,
+        user_id: UserId,
+        kinds: FileKinds<'_>,
+        limit: usize,
+    ) -> Result<Vec<AttachedFile>, StorageError>;
 
     /// Returns the size of the contents of all files of a user, sent or not. Files that share one count once.
     async fn stored_bytes(&self, user_id: UserId) -> Result<u64, StorageError>;

@@ -46,6 +46,22 @@ pub struct StoredFile {
     pub location: FileLocation,
 }
 
+/// A file in a message of a user, with its conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttachedFile {
+    pub file: StoredFile,
+    pub conversation_id: ConversationId,
+    /// The title of the conversation.
+    pub title: String,
+}
+
+/// Kinds of files: a file is of one of them by its media type, or by the end of its name, in lower case without the dot.
+#[derive(Clone, Copy, Debug)]
+pub struct FileKinds<'a> {
+    pub media_types: &'a [&'a str],
+    pub name_ends: &'a [&'a str],
+}
+
 /// The location of a file's content below the folder of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileLocation {

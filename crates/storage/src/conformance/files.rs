@@ -23,11 +23,15 @@ pub fn image_file(user_id: UserId, conversation_id: ConversationId) -> StoredFil
     }
 }
 
-async fn upload(storage: &dyn Storage, conversation_id: ConversationId) -> StoredFile {
+pub(super) async fn upload(storage: &dyn Storage, conversation_id: ConversationId) -> StoredFile {
     upload_by(storage, TEST_USER, conversation_id).await
 }
 
-async fn upload_by(storage: &dyn Storage, user_id: UserId, conversation_id: ConversationId) -> StoredFile {
+pub(super) async fn upload_by(
+    storage: &dyn Storage,
+    user_id: UserId,
+    conversation_id: ConversationId,
+) -> StoredFile {
     let file = image_file(user_id, conversation_id);
     let store = Change::File(FileChange::StoreUpload { file: file.clone() });
     assert_eq!(commit_one(storage, &store).await, Ok(Outcome::Done));
@@ -35,7 +39,7 @@ async fn upload_by(storage: &dyn Storage, user_id: UserId, conversation_id: Conv
 }
 
 /// Returns a turn whose message has these files.
-fn turn_with_files(conversation_id: ConversationId, files: &[&StoredFile]) -> TestTurn {
+pub(super) fn turn_with_files(conversation_id: ConversationId, files: &[&StoredFile]) -> TestTurn {
     let mut turn = new_turn(TEST_USER, conversation_id, "Look");
     if let Change::Intent {
         change: IntentChange::SendMessage { intent, .. },

@@ -4,6 +4,7 @@
 mod accounts;
 mod administrators;
 mod answer_deletion;
+mod attached_files;
 mod audit;
 mod branching;
 mod conversation_lists;
@@ -191,6 +192,10 @@ macro_rules! conformance_tests {
                 an_own_endpoint_is_its_owners_alone,
                 only_given_values_change,
                 own_keys_are_forbidden_until_they_are_allowed,
+            }
+            attached_files {
+                attached_files_are_those_of_shown_messages,
+                attached_files_are_of_the_asked_kinds,
             }
             files {
                 files_belong_to_one_message,

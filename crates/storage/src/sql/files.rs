@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{id, read_undamaged_rows, text};
 use crate::{
-    AttachmentRow, FileLocation, StorageError, StoredFile,
+    AttachedFile, AttachmentRow, FileKinds, FileLocation, StorageError, StoredFile,
     damage::{name_damaged, skip_damaged},
 };
 use parlor_protocol::{Attachment, AttachmentId, FileProblem, MessageId, ProjectId, UserId};
@@ -73,6 +73,44 @@ pub(super) async fn message_files(
         .fetch_all(connection)
         .await?;
     read_undamaged_rows("files", "id", &rows, read_file)
+}
+
+/// The files of some kinds in messages of a user, with their conversations. A message is hidden with those that follow it.
+/// Versions of a message and branches share a content.
+const SELECT_ATTACHED_FILES: &str = "WITH RECURSIVE hidden (id) AS ( \
+         SELECT message_id FROM hidden_messages WHERE user_id = $1 \
+         UNION SELECT m.id FROM hidden h JOIN messages m ON m.user_id = $1 AND m.parent_id = h.id), \
+     found AS (SELECT f.*, c.id AS found_in, c.title, row_number() OVER (PARTITION BY f.stored_name ORDER BY f.created_at DESC, f.id DESC) AS version \
+         FROM files f JOIN messages m ON m.id = f.message_id AND m.user_id = f.user_id \
+             JOIN conversations c ON c.id = f.conversation_id AND c.user_id = f.user_id \
+         WHERE f.user_id = $1 AND c.trashed_at IS NULL AND c.temporary = 0 AND f.message_id NOT IN (SELECT id FROM hidden) \
+             AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = f.message_id) \
+             AND (f.media_type IN (SELECT value FROM json_each($2)) \
+                 OR EXISTS (SELECT 1 FROM json_each($3) e WHERE lower(f.name) LIKE '%.' || e.value))) \
+     SELECT id, coalesce(stored_by, user_id) AS stored_by, stored_in, stored_name, name, media_type, bytes, width, height, text_bytes, problem, \
+         found_in, title FROM found WHERE version = 1 ORDER BY created_at DESC, id DESC LIMIT $4";
+
+/// Returns the newest files of some kinds in messages of a user, newest first. Damaged rows are left out.
+pub(super) async fn attached_files(
+    connection: &mut Connection,
+    user_id: UserId,
+    kinds: FileKinds<'_>,
+    limit: usize,
+) -> Result<Vec<AttachedFile>, StorageError> {
+    let rows = query(SELECT_ATTACHED_FILES)
+        .bind_value(user_id)
+        .bind_list(kinds.media_types)
+        .bind_list(kinds.name_ends)
+        .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+        .fetch_all(connection)
+        .await?;
+    read_undamaged_rows("files", "id", &rows, |row| {
+        Ok(AttachedFile {
+            file: read_file(row)?,
+            conversation_id: id(row, "found_in")?,
+            title: text(row, "title")?,
+        })
+    })
 }
 
 /// Returns the size of the contents of all files of a user. Files that share one count once.

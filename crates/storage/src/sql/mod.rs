@@ -18,8 +18,8 @@ use self::{
     writer::WriteConnection,
 };
 use crate::{
-    AttachmentRow, Change, CommitResult, CompletedIntent, FileLocation, LogPage, MessageKey,
-    PageContextSnapshot, PageSize, Queues, ReadyMessage, RecordedModelCall, RunContext, RunKey,
+    AttachedFile, AttachmentRow, Change, CommitResult, CompletedIntent, FileKinds, FileLocation, LogPage,
+    MessageKey, PageContextSnapshot, PageSize, Queues, ReadyMessage, RecordedModelCall, RunContext, RunKey,
     SearchRequest, Storage, StorageError, StoredConversation, StoredFile, StoredRun, TokenHash,
     sqlite::damage_check,
 };
@@ -181,6 +181,16 @@ impl Storage for SqlStorage {
     async fn file(&self, user_id: UserId, id: AttachmentId) -> Result<Option<StoredFile>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         files::file(&mut connection, user_id, id).await
+    }
+
+    async fn attached_files(
+        &self,
+        user_id: UserId,
+        kinds: FileKinds<'_>,
+        limit: usize,
+    ) -> Result<Vec<AttachedFile>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        files::attached_files(&mut connection, user_id, kinds, limit).await
     }
 
     async fn stored_bytes(&self, user_id: UserId) -> Result<u64, StorageError> {

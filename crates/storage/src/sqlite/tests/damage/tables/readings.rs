@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{Filled, Ids};
 use crate::{
-    LogPage, PageSize, Queues, Storage, StorageError, TokenHash,
+    FileKinds, LogPage, PageSize, Queues, Storage, StorageError, TokenHash,
     accounts::{AccountStorage, ProviderIdentity},
     endpoints::EndpointStorage,
     jobs::JobStorage,
@@ -142,6 +142,14 @@ async fn read_user(storage: &impl StorageOfAll, user: UserId, lines: &mut Lines<
     lines.list(
         &label("dddddddd bytes"),
         storage.stored_bytes(user).await.map(Some),
+    );
+    let kinds = FileKinds {
+        media_types: &["image/png"],
+        name_ends: &[],
+    };
+    lines.list(
+        &label("attached files"),
+        storage.attached_files(user, kinds, 10).await,
     );
     let request = SearchRequest {
         query: SearchQuery::parse("from:me"),
