@@ -13,8 +13,35 @@ const MAX_TITLE_CHARACTERS: usize = 60;
 /// models write instead of a title.
 const MAX_LINE_CHARACTERS: usize = 100;
 
-/// The beginnings of lines that repeat the conversation instead of naming it.
-const REPEATED: [&str; 2] = ["person:", "assistant:"];
+/// The maximum number of words of a title: twice as many as are asked for. Of one with a full stop, as many as are asked for.
+const MAX_WORDS: usize = 12;
+const MAX_WORDS_OF_SENTENCE: usize = 6;
+
+/// The beginnings of lines that repeat the conversation, go on with it or describe it instead of naming it.
+const NO_TITLES: [&str; 19] = [
+    "person:",
+    "assistant:",
+    "the person ",
+    "the user ",
+    "the assistant ",
+    "the conversation ",
+    "this conversation ",
+    "this is ",
+    "it seems ",
+    "it looks like ",
+    "i ",
+    "i'",
+    "i’",
+    "that's ",
+    "that’s ",
+    "you are ",
+    "you're ",
+    "you’re ",
+    "as an ai",
+];
+
+/// The minimum length of a word with a period that ends a sentence: shorter ones may be abbreviations.
+const MIN_LAST_WORD_CHARACTERS: usize = 6;
 
 /// Words before a title and a colon, in the languages of conversations.
 const LABELS: [&str; 18] = [
@@ -65,13 +92,37 @@ pub fn clean_title(text: &str) -> Option<String> {
             .unwrap_or(first),
         line => line,
     };
-    let line = without_frame(line).trim_end_matches(['.', ':']);
-    let start = line.to_lowercase();
-    if line.chars().count() > MAX_LINE_CHARACTERS || REPEATED.iter().any(|begin| start.starts_with(begin)) {
+    let line = without_frame(line);
+    if !may_be_title(line) {
         return None;
     }
+    let line = line.trim_end_matches(['.', ':', ',', ';']);
     let title = plain_line(without_frame(line), MAX_TITLE_CHARACTERS);
     (!title.is_empty()).then_some(title)
+}
+
+/// Returns false for what a small model writes instead of a title: an answer, an explanation, several sentences.
+fn may_be_title(line: &str) -> bool {
+    let start = line.to_lowercase();
+    let max_words = if line.ends_with('.') {
+        MAX_WORDS_OF_SENTENCE
+    } else {
+        MAX_WORDS
+    };
+    line.chars().count() <= MAX_LINE_CHARACTERS
+        && line.split_whitespace().count() <= max_words
+        && !NO_TITLES.iter().any(|begin| start.starts_with(begin))
+        && !has_several_sentences(line)
+}
+
+fn has_several_sentences(line: &str) -> bool {
+    let is_sentence = line.ends_with(['.', '!', '?']);
+    let words: Vec<&str> = line.split_whitespace().collect();
+    words.iter().zip(words.iter().skip(1)).any(|(last, next)| {
+        let is_long = is_sentence || last.chars().count() >= MIN_LAST_WORD_CHARACTERS;
+        let ends = last.ends_with(['!', '?']) || last.ends_with('.') && is_long;
+        ends && next.starts_with(char::is_uppercase)
+    })
 }
 
 /// Returns the content of the first `<title>`.
@@ -200,8 +251,36 @@ mod tests {
         ] {
             assert_eq!(clean_title(text).as_deref(), title, "{text:?}");
         }
-        let long = clean_title(&"wort ".repeat(20)).unwrap();
+        let long = clean_title(&"lang-wort ".repeat(9)).unwrap();
         assert!(long.chars().count() <= MAX_TITLE_CHARACTERS + 1, "{long}");
+    }
+
+    /// Answers of SmolLM2, of 135 million parameters, to the request for a title.
+    #[test]
+    fn what_small_models_write_instead_is_no_title() {
+        for text in [
+            "This is the beginning of a response to a question about a fictional country.",
+            "You're welcome! How's the weather?",
+            "It seems I have a typo: you can't add a space between \"file\" and \"london\".",
+            "How about this: Imagine you're playing with a machine. The machine is making many machines.",
+            "That's a bit misleading. The answer is actually in the correct location.",
+            "Another night to Rome. What's your pleasure?",
+            "That's a great suggestion.",
+            "I'll just add the title: Inflation",
+            "The user asked for a recipe.",
+            "No thanks, I'll just keep making random food options.",
+            "You're ready to continue the conversation.",
+            "one two three four five six seven eight nine ten eleven twelve thirteen",
+        ] {
+            assert_eq!(clean_title(text), None, "{text:?}");
+        }
+        for (text, title) in [
+            ("A moonlit slumber,\nA lone wanderer", "A moonlit slumber"),
+            ("Why Is the Sky Blue?", "Why Is the Sky Blue?"),
+            ("St. John and Prof. Smith", "St. John and Prof. Smith"),
+        ] {
+            assert_eq!(clean_title(text).as_deref(), Some(title));
+        }
     }
 
     #[test]
