@@ -36,6 +36,18 @@ async fn learns_what_a_model_rejects() {
             "/tools",
         ),
         (
+            OpenAi,
+            "deepseek",
+            "This response_format type is unavailable now",
+            "/response_format",
+        ),
+        (
+            OpenAi,
+            "small",
+            "JSON schema conversion failed: Unrecognized schema",
+            "/response_format",
+        ),
+        (
             OpenAiResponses,
             "gpt-x",
             "registry.ollama.ai/library/gemma does not support tools",
@@ -92,6 +104,9 @@ async fn learns_what_a_model_rejects() {
         let mut request = full_request(model);
         if pointer == "/temperature" && kind == Anthropic {
             request.parameters.thinking_level = None;
+        }
+        if pointer == "/response_format" {
+            request.answer_schema = Some(Arc::new(json!({ "type": "object" })));
         }
         let before = endpoint.capabilities(model);
         for _ in 0..2 {

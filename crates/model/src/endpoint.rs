@@ -35,6 +35,8 @@ pub struct ServerCapabilities {
     pub system: bool,
     /// True if a model that makes images is asked for them in its answers.
     pub image_output: bool,
+    /// True if the schema of an answer is sent in its own field.
+    pub answer_schema: bool,
     /// The number of other features of this kind of server that were rejected.
     pub rejected_features: usize,
 }
@@ -47,6 +49,7 @@ impl ServerCapabilities {
         thinking: true,
         thinking_choice: true,
         tools: true,
+        answer_schema: true,
         tool_roles: true,
         tool_files: true,
         call_groups: true,

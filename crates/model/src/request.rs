@@ -20,6 +20,8 @@ pub struct ModelRequest {
     /// True if the last message only asks for the rest of the answer before it. A server that continues such an
     /// answer by itself does not need it.
     pub continues_answer: bool,
+    /// The JSON Schema of the answer, which the messages name too: servers that can keep the model to it.
+    pub answer_schema: Option<Arc<Value>>,
     /// Sampling and thinking parameters.
     pub parameters: Parameters,
 }
@@ -33,6 +35,7 @@ impl ModelRequest {
             tools: Vec::new(),
             force_tools: Vec::new(),
             continues_answer: false,
+            answer_schema: None,
             parameters: Parameters::default(),
         }
     }

@@ -40,6 +40,17 @@ const NO_SYSTEM_PHRASES: [&str; 7] = [
     "developer instruction is not enabled",
 ];
 
+/// Words of errors about the schema of an answer: of its field (OpenAI, Groq, DeepSeek, LM Studio), of its feature (OpenRouter), of
+/// what servers make of it (llama.cpp, vLLM).
+const ANSWER_SCHEMA_WORDS: [&str; 6] = [
+    "response_format",
+    "response format",
+    "json_schema",
+    "json schema",
+    "structured output",
+    "grammar",
+];
+
 /// Returns true if this model, or the server as it was started, has no tools.
 pub fn is_tools_unsupported(error: &ModelError) -> bool {
     let message = normalized_message(error);
@@ -59,6 +70,12 @@ pub fn is_system_unsupported(error: &ModelError) -> bool {
 /// modalities".
 pub fn is_image_output_unsupported(error: &ModelError) -> bool {
     is_permanent(error) && normalized_message(error).contains("modalit")
+}
+
+/// Returns true if this model or server keeps no answer to a schema, or not to this one.
+pub fn is_answer_schema_unsupported(error: &ModelError) -> bool {
+    let message = normalized_message(error);
+    is_permanent(error) && ANSWER_SCHEMA_WORDS.iter().any(|word| message.contains(word))
 }
 
 /// Returns true if the request was rejected and would be again.

@@ -35,6 +35,8 @@ pub enum Feature {
     Choice(ThinkingChoice),
     /// Images in the answer, which are asked for by the model's name.
     ImageOutput,
+    /// The schema of an answer.
+    AnswerSchema,
 }
 
 impl RejectedFeatures {
@@ -54,6 +56,7 @@ impl RejectedFeatures {
             thinking: !self.thinking.load(Ordering::Relaxed),
             thinking_choice: model.takes(Feature::ThinkingChoice),
             image_output: model.takes(Feature::ImageOutput),
+            answer_schema: model.takes(Feature::AnswerSchema),
             ..model.server_capabilities()
         }
     }
@@ -94,6 +97,12 @@ impl RejectedFeatures {
             && error_phrases::is_image_output_unsupported(error)
         {
             return without(Feature::ImageOutput);
+        }
+        if sent.answer_schema
+            && request.answer_schema.is_some()
+            && error_phrases::is_answer_schema_unsupported(error)
+        {
+            return without(Feature::AnswerSchema);
         }
         let has_system = sent.system && has_system_message(request);
         let is_system_rejected = || has_system && error_phrases::is_system_unsupported(error);

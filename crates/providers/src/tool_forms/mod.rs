@@ -159,6 +159,7 @@ impl ToolForms {
                 tools,
                 force_tools: request.force_tools.iter().map(sent_name).collect(),
                 continues_answer: request.continues_answer,
+                answer_schema: request.answer_schema.clone(),
                 parameters: request.parameters.clone(),
             },
             names,

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::time::sleep;
 
 use super::step::{StepContext, StepError};
@@ -43,7 +44,9 @@ impl StepContext<'_> {
     /// Of the step if the answer is not of the type, twice, or the model refuses the content; of the job if the model can't be called; a
     /// limit if the user's is reached.
     pub async fn ask<T: DeserializeOwned + JsonSchema>(&self, question: &Question) -> Result<T, StepError> {
-        let schema = serde_json::to_string(&schemars::schema_for!(T)).unwrap_or_default();
+        let schema = schemars::schema_for!(T);
+        let form = Arc::new(whole_objects(schema.as_value().clone()));
+        let schema = serde_json::to_string(&schema).unwrap_or_default();
         let instructions = format!(
             "{}\n\nAnswer with one JSON object and nothing else. Its JSON Schema:\n{schema}",
             question.instructions
@@ -52,7 +55,7 @@ impl StepContext<'_> {
             ModelMessage::System(instructions),
             ModelMessage::User(question.material.clone()),
         ];
-        let answer = self.call(messages.clone()).await?;
+        let answer = self.call(messages.clone(), form.clone()).await?;
         let error = match read_object(&answer) {
             Ok(read) => return Ok(read),
             Err(error) => error,
@@ -61,12 +64,12 @@ impl StepContext<'_> {
         messages.push(ModelMessage::User(format!(
             "This is not what was asked for: {error}. Answer again, with the JSON object alone."
         )));
-        let answer = self.call(messages).await?;
+        let answer = self.call(messages, form).await?;
         read_object(&answer).map_err(|error| invalid_answer(&error))
     }
 
     /// Calls the model, again if its server is busy or breaks off.
-    async fn call(&self, messages: Vec<ModelMessage>) -> Result<String, StepError> {
+    async fn call(&self, messages: Vec<ModelMessage>, form: Arc<Value>) -> Result<String, StepError> {
         let runs = &self.job.jobs().runs.0;
         let settings = &self.job.jobs().settings;
         let model = self.job.model();
@@ -77,6 +80,7 @@ impl StepContext<'_> {
         };
         let request = ModelRequest {
             parameters: models.adapt_parameters(model, &parameters),
+            answer_schema: Some(form),
             ..ModelRequest::new(model, messages)
         };
         let mut retry = 0;
@@ -154,6 +158,33 @@ fn into_step_error(failure: ModelError) -> StepError {
     }
 }
 
+/// Returns a schema in which each object has all of its properties and no others: kept to it, a small model fills in what it would leave
+/// out.
+fn whole_objects(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::Object(fields) => {
+            fields.remove("$schema");
+            if let Some(Value::Object(properties)) = fields.get("properties") {
+                let mut names: Vec<&str> = properties.keys().map(String::as_str).collect();
+                names.sort_unstable();
+                let names: Vec<Value> = names.into_iter().map(Value::from).collect();
+                fields.insert("required".into(), names.into());
+                fields.insert("additionalProperties".into(), false.into());
+            }
+            for value in fields.values_mut() {
+                *value = whole_objects(value.take());
+            }
+        }
+        Value::Array(values) => {
+            for value in values {
+                *value = whole_objects(value.take());
+            }
+        }
+        _ => {}
+    }
+    schema
+}
+
 /// Reads the object in an answer, whatever stands around it.
 fn read_object<T: DeserializeOwned>(answer: &str) -> Result<T, String> {
     let object = match (answer.find('{'), answer.rfind('}')) {
@@ -175,7 +206,7 @@ fn invalid_answer(error: &str) -> StepError {
 mod tests {
     use super::*;
     use parlor_model::ErrorReply;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     #[test]
     fn reads_an_object_whatever_stands_around_it() {
@@ -192,6 +223,26 @@ mod tests {
         ] {
             assert_eq!(read_object::<Value>(answer).ok(), read, "{answer}");
         }
+    }
+
+    #[test]
+    fn every_property_of_an_answer_is_required() {
+        let schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$defs": { "A": { "type": "object", "properties": { "b": { "type": "string", "default": "" } } } },
+            "properties": { "list": { "items": { "$ref": "#/$defs/A" } }, "count": { "type": "integer" } },
+            "required": ["list"],
+        });
+        let whole = json!({
+            "$defs": { "A": {
+                "type": "object", "properties": { "b": { "type": "string", "default": "" } }, "required": ["b"],
+                "additionalProperties": false,
+            } },
+            "properties": { "list": { "items": { "$ref": "#/$defs/A" } }, "count": { "type": "integer" } },
+            "required": ["count", "list"],
+            "additionalProperties": false,
+        });
+        assert_eq!(whole_objects(schema), whole);
     }
 
     #[test]

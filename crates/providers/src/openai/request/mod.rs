@@ -100,6 +100,12 @@ pub fn build_completion(
     if capabilities.image_output && asks_for_images(model) {
         fields.insert("modalities".into(), json!(["image", "text"]));
     }
+    if capabilities.answer_schema
+        && let Some(schema) = &request.answer_schema
+    {
+        let form = json!({ "type": "json_schema", "json_schema": { "name": "answer", "schema": schema } });
+        fields.insert("response_format".into(), form);
+    }
     CompletionRequest {
         model: model.to_owned(),
         messages: request_messages(&messages, capabilities.thinking),

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::*;
 use parlor_protocol::ParameterInput;
 
@@ -173,6 +175,25 @@ fn forces_one_tool_by_field_several_in_text() {
     assert!(plain.get("tool_choice").is_none() && plain.get("tools").is_none());
     let unknown = request_json(&request_forcing(&["c"]), Dialect::default(), ALL);
     assert!(unknown.get("tool_choice").is_none());
+}
+
+#[test]
+fn sends_the_schema_of_an_answer_unless_refused() {
+    let request = ModelRequest {
+        answer_schema: Some(Arc::new(json!({ "type": "object" }))),
+        ..request_forcing(&[])
+    };
+    let sent =
+        |capabilities| request_json(&request, Dialect::default(), capabilities)["response_format"].clone();
+    assert_eq!(
+        sent(ALL),
+        json!({ "type": "json_schema", "json_schema": { "name": "answer", "schema": { "type": "object" } } })
+    );
+    let refused = ServerCapabilities {
+        answer_schema: false,
+        ..ALL
+    };
+    assert_eq!(sent(refused), Value::Null);
 }
 
 #[test]
