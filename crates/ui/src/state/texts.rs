@@ -112,7 +112,8 @@ pub(super) const REJECTED_FOR_FORM: &str = "Rejected. The form stays as it is.";
 
 pub(super) fn accepted_into_form(count: usize) -> String {
     match count {
-        1 => "1 change is in the form, not saved yet.".into(),
-        count => [&count.to_string(), " changes are in the form, not saved yet."].concat(),
+        // It is still shown when the form is saved at once.
+        1 => "1 change is in the form now.".into(),
+        count => [&count.to_string(), " changes are in the form now."].concat(),
     }
 }

@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*, task::spawn_local};
 
-use super::{form::FormState, items, state::StreamsState, texts};
+use super::{form::FormState, items, list::stream_links, state::StreamsState, texts};
 use crate::{
     api::literature as rpc,
     browser,
@@ -31,6 +31,15 @@ pub fn stream_form(page: StreamsState, stream_id: Option<ResearchStreamId>) -> A
         event.prevent_default();
         state.save();
     };
+    // What is saved is what they use.
+    let links = move || {
+        let id = stream_id.filter(|_| !state.is_changed())?;
+        Some(
+            state
+                .saved
+                .with(|saved| stream_links(id, &saved.stream.name, &saved.stream.query)),
+        )
+    };
     let title = if stream_id.is_some() {
         texts::EDIT_TITLE
     } else {
@@ -39,7 +48,10 @@ pub fn stream_form(page: StreamsState, stream_id: Option<ResearchStreamId>) -> A
     view! {
         <div id="edit_stream" class="literature-page" tabindex="-1">
             <p class="stream-back"><a href=STREAMS_PAGE.path>{icons::previous()} {texts::BACK}</a></p>
-            <h2>{title}</h2>
+            <div class="streams-head">
+                <h2>{title}</h2>
+                {links}
+            </div>
             <p class="settings-note without-script">{texts::NEEDS_SCRIPTS}</p>
             <form class="stream-form needs-script" on:submit=submit>
                 {text_field(state, "stream-name", texts::NAME, "", 0, |draft| &draft.name, |draft| &mut draft.name)}
@@ -127,7 +139,7 @@ fn query_count(state: FormState) -> AnyView {
             let found = state.page.connection.call_upstream(search).await;
             if is_current() {
                 count.try_set(match found {
-                    Ok(found) => texts::articles(&group_digits(found.total)),
+                    Ok(found) => texts::articles(&group_digits(found.total), found.total == 1),
                     Err(error) => error.message,
                 });
             }

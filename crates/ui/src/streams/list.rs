@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::{state::StreamsState, texts};
 use crate::{components::icons, runtime::erase::Erase, state::remote::Remote};
 use parlor_protocol::{
+    ResearchStreamId,
     literature::{EditStreamLocation, LiteratureLocation, ResearchStream},
     report::ReportLocation,
 };
@@ -51,17 +52,9 @@ fn entry(stream: &ResearchStream) -> AnyView {
     let edit = EditStreamLocation {
         stream_id: Some(stream.id),
     };
-    let search = LiteratureLocation {
-        query: stream.query.clone(),
-        stream: Some(stream.id),
-        ..LiteratureLocation::default()
-    };
     let purpose = (!stream.purpose.is_empty()).then(|| {
         view! { <p class="entry-by" dir="auto">{stream.purpose.clone()}</p> }
     });
-    let name = [texts::SEARCH, ": ", &stream.name].concat();
-    let report = ReportLocation::New(Some(stream.id)).to_url();
-    let report_name = [texts::REPORT, ": ", &stream.name].concat();
     view! {
         <li class="entry">
             <div class="entry-about">
@@ -69,11 +62,27 @@ fn entry(stream: &ResearchStream) -> AnyView {
                 {purpose}
                 <p class="entry-meta" dir="auto">{stream.query.clone()}</p>
             </div>
-            <div class="report-actions">
-                <a class="button" href=search.to_url() aria-label=name>{icons::search()} {texts::SEARCH}</a>
-                <a class="button" href=report aria-label=report_name>{icons::page()} {texts::REPORT}</a>
-            </div>
+            {stream_links(stream.id, &stream.name, &stream.query)}
         </li>
+    }
+    .erase()
+}
+
+/// Links to what can be done with a saved stream: its articles, and a report of it.
+pub fn stream_links(id: ResearchStreamId, name: &str, query: &str) -> AnyView {
+    let search = LiteratureLocation {
+        query: query.to_owned(),
+        stream: Some(id),
+        ..LiteratureLocation::default()
+    };
+    let search_name = [texts::SEARCH, ": ", name].concat();
+    let report = ReportLocation::New(Some(id)).to_url();
+    let report_name = [texts::REPORT, ": ", name].concat();
+    view! {
+        <div class="report-actions">
+            <a class="button" href=search.to_url() aria-label=search_name>{icons::search()} {texts::SEARCH}</a>
+            <a class="button" href=report aria-label=report_name>{icons::page()} {texts::REPORT}</a>
+        </div>
     }
     .erase()
 }

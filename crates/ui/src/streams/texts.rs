@@ -62,6 +62,6 @@ pub(super) const EDIT_QUESTIONS: [&str; 3] = [
 ];
 pub(super) const LIST_QUESTIONS: [&str; 2] = ["Suggest a stream for me", "Which of my streams overlap?"];
 
-pub(super) fn articles(count: &str) -> String {
-    [count, " articles in PubMed"].concat()
+pub(super) fn articles(count: &str, is_one: bool) -> String {
+    [count, if is_one { " article" } else { " articles" }, " in PubMed"].concat()
 }
