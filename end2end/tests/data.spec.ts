@@ -111,4 +111,14 @@ test('an attached file is a table of its conversation', async ({ chat, page, ups
   await chat.answers.getByRole('button', { name: /^Open: Table: SELECT city.*\(2\)/ }).click();
   const panel = page.getByRole('complementary', { name: /^Table: SELECT city/ });
   await expect(panel.getByRole('row')).toContainText(['city', 'Odense', 'Aarhus']);
+  // From now on, Data can do something.
+  await page.getByRole('link', { name: 'Data', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Attached files' })).toBeVisible();
+  await expect(page.getByText('3 rows: city, people')).toBeVisible();
+  await screenshots(page, 'data-files');
+  await page.getByRole('button', { name: 'Show what models get of Towns.csv' }).click();
+  await expect(page.getByRole('dialog').getByRole('cell', { name: 'Ribe' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Towns.csv' }).click();
+  await expect(chat.answers.getByText('The largest is Odense.')).toBeVisible();
 });

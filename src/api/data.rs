@@ -16,7 +16,8 @@ impl DataFunctions for Api {
         let caller = app::current_caller()?;
         caller.require_page(parlor_protocol::data::PAGE.path).await?;
         let data = caller.app.pages.get::<parlor_pages::data::Data>()?;
-        Ok(data.catalogue().await)
+        let catalogue = data.catalogue(caller.user_id).await;
+        caller.set_error_status(catalogue.map_err(ApiError::from))
     }
 
     async fn data_table(&self, database: String, table: String) -> Result<TableDetails, ApiError> {

@@ -38,7 +38,7 @@ pub(crate) async fn make_database(folder: &Path, name: &str) -> DatabaseSettings
     }
 }
 
-async fn start_with(
+pub(crate) async fn start_with(
     names: &[&str],
     change: impl FnOnce(&mut Settings),
 ) -> (tempfile::TempDir, Upstream, Parlor) {

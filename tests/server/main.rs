@@ -11,6 +11,7 @@
 #![recursion_limit = "512"]
 
 mod accounts;
+mod attached_tables;
 mod attachments;
 mod batch;
 mod built_in_tools;

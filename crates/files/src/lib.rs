@@ -42,6 +42,7 @@ use parlor_protocol::{
 use parlor_storage::{FileLocation, Storage, StorageError, StoredFile};
 
 mod api_error;
+mod attached_tables;
 mod chart;
 mod child;
 mod contents;

@@ -18,6 +18,8 @@ pub enum ClientUpdate<'a> {
         page: &'static str,
         change: &'a RawJson,
     },
+    /// A message with files that are no images was saved: their tables are listed on the page *Data*.
+    DocumentsAttached,
     /// A project was created, changed or deleted.
     ProjectChanged,
     SettingsChanged,
@@ -54,6 +56,11 @@ impl Event {
 fn conversation_update(event: &ConversationEvent) -> ClientUpdate<'_> {
     match event {
         ConversationEvent::ConversationCreated { .. } => ClientUpdate::ConversationCreated,
+        ConversationEvent::UserMessageSaved { files, .. }
+            if files.iter().any(|file| !file.media_type.starts_with("image/")) =>
+        {
+            ClientUpdate::DocumentsAttached
+        }
         ConversationEvent::ConversationRenamed { .. }
         | ConversationEvent::ModelChosen { .. }
         | ConversationEvent::ParametersChosen { .. }
@@ -105,7 +112,7 @@ fn run_update(event: &RunEvent) -> ClientUpdate<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ConversationId, Position, examples};
+    use crate::{ConversationId, Interaction, MessageId, Position, examples};
 
     #[test]
     fn every_payload_and_user_event_is_reported() {
@@ -136,5 +143,19 @@ mod tests {
         let mut expected = expected.map(|kind| format!("{kind:?}"));
         expected.sort();
         assert_eq!(reported, expected);
+    }
+
+    #[test]
+    fn documents_are_reported_and_images_not() {
+        for (media_type, expected) in [
+            ("text/csv", ClientUpdate::DocumentsAttached),
+            ("image/png", ClientUpdate::Unchanged),
+        ] {
+            let mut saved = examples::user_message_saved(Some(MessageId::new()), Interaction::TextInput);
+            if let ConversationEvent::UserMessageSaved { files, .. } = &mut saved {
+                files[0].media_type = media_type.into();
+            }
+            assert_eq!(conversation_update(&saved), expected, "{media_type}");
+        }
     }
 }

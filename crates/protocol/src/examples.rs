@@ -188,7 +188,10 @@ pub fn logged_event(body: EventBody) -> Event {
     }
 }
 
-fn user_message_saved(parent_id: Option<MessageId>, interaction: Interaction) -> ConversationEvent {
+pub(crate) fn user_message_saved(
+    parent_id: Option<MessageId>,
+    interaction: Interaction,
+) -> ConversationEvent {
     ConversationEvent::UserMessageSaved {
         user_message_id: MessageId::new(),
         expected_assistant_message_id: MessageId::new(),

@@ -4,10 +4,12 @@
 //! their catalogues to the person and to the model.
 //!
 //! - [`tools`]: the model's tools, one file each; [`texts`]: results and tables as text for the model
-//! - [`file_tables`]: the tables of attached files; [`rows`]: results with many rows, which are files
+//! - [`file_tables`]: the tables of the files of a conversation; [`attached_tables`]: those of all attached files, for the page;
+//!   [`rows`]: results with many rows, which are files
 //! - [`page`]: the page *Data*; [`context`]: what is open on it, for the model
 //! - [`view`]: catalogues and tables for the page; [`cell`]: a finished query for a notebook
 
+mod attached_tables;
 mod cell;
 mod context;
 mod file_tables;

@@ -23,8 +23,9 @@ const METHOD: &str = "You answer a person’s questions from the databases of th
      there is (subject_overview, table_docs, view_column_values) before you query, query with sql_query, and answer from what \
      came back: with the numbers, their units and the period. When they speak of “this”, they mean what is open on the page. \
      Say so if the data can’t answer it.";
-const WITHOUT_DATABASE: &str = "No database is configured on this server, so no data can be queried here. Whoever runs it can add one under \
-     [[databases]] in its settings.";
+const WITHOUT_DATABASE: &str = "No database is configured on this server. Whoever runs it can add one under [[databases]] in its settings. \
+     Tables of files (CSV, JSON lines, workbooks) can be queried in the conversation that they are attached to: ask for the file if \
+     none is attached here.";
 
 const OPEN_TABLE: Opening = Opening {
     data: r#"{"page": "data", "database": "its database", "table": "a table"}"#,
@@ -101,8 +102,8 @@ impl Page for Data {
         }
     }
 
-    async fn is_useful_to(&self, _user_id: UserId) -> Result<bool, StorageError> {
-        Ok(!self.0.databases.all().is_empty())
+    async fn is_useful_to(&self, user_id: UserId) -> Result<bool, StorageError> {
+        Ok(!self.0.databases.all().is_empty() || self.0.files.has_attached_tables(user_id).await?)
     }
 
     async fn check(&self, _user_id: UserId, open: &OpenPage<DataFields>) -> Result<(), ContextError> {
@@ -134,7 +135,7 @@ impl Page for Data {
         Some(DataLocation::of_table(database.name(), table).to_url())
     }
 
-    async fn load(&self, _user_id: UserId, url: &str) -> Result<RawJson, ApiError> {
+    async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError> {
         let location = DataLocation::parse(url)
             .ok_or_else(|| ApiError::new(ErrorCode::NotFound, "There is no such place on the page Data."))?;
         let table = async {
@@ -142,11 +143,12 @@ impl Page for Data {
             let table = timeout(LOAD_TIMEOUT, self.table(&database, &table)).await.ok()?;
             Some(table.map_err(ApiError::from))
         };
-        let catalogue = timeout(LOAD_TIMEOUT, self.catalogue());
+        let catalogue = timeout(LOAD_TIMEOUT, self.catalogue(user_id));
         let (catalogue, table) = futures::join!(catalogue, table);
         let Ok(catalogue) = catalogue else {
             return Ok(RawJson::parse_or_quote("null"));
         };
+        let catalogue = catalogue?;
         let json = serde_json::to_string(&DataPageData { catalogue, table }).map_err(ApiError::unreadable)?;
         Ok(RawJson::parse_or_quote(&json))
     }

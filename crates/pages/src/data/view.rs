@@ -5,9 +5,11 @@ use futures::future::join_all;
 use super::{Data, DataError, find_table};
 use parlor_base::text::single_line;
 use parlor_databases::{Cell, Column, Database, QueryResult};
-use parlor_protocol::data::{
-    ColumnDetails, DataCatalogue, DatabaseEntry, SubjectEntry, TableDetails, TableEntry,
+use parlor_protocol::{
+    UserId,
+    data::{ColumnDetails, DataCatalogue, DatabaseEntry, SubjectEntry, TableDetails, TableEntry},
 };
+use parlor_storage::StorageError;
 
 /// The maximum length of a value on the page, in characters.
 const MAX_VALUE_CHARS: usize = 200;
@@ -16,15 +18,22 @@ const MAX_EXAMPLES: usize = 3;
 const MAX_EXAMPLE_CHARS: usize = 40;
 
 impl Data {
-    /// Returns the catalogues of all databases, and the texts of the page.
-    pub async fn catalogue(&self) -> DataCatalogue {
+    /// Returns the catalogues of all databases, the tables of a user's files, and the texts of the page.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    pub async fn catalogue(&self, user_id: UserId) -> Result<DataCatalogue, StorageError> {
         let settings = &self.0.settings;
-        DataCatalogue {
+        let (files, has_more_files) = self.attached_tables(user_id).await?;
+        Ok(DataCatalogue {
             title: settings.title.clone(),
             placeholder: settings.placeholder.clone(),
             questions: settings.questions.clone(),
             databases: join_all(self.0.databases.all().iter().map(database_entry)).await,
-        }
+            files,
+            has_more_files,
+        })
     }
 
     /// Returns a table with its columns and first rows. If the rows can't be read, `problem` has the reason.

@@ -1,4 +1,4 @@
-//! The page *Data*: databases of the settings, their catalogues, and an open table.
+//! The page *Data*: databases of the settings, their catalogues, an open table, and the tables of attached files.
 //!
 //! [`PAGE`] is the page, [`DataLocation`] a location on it, [`DataFields`] its context.
 
@@ -11,7 +11,7 @@ pub use self::{
     context::DataFields,
     location::{DATA_PATH, DataLocation},
 };
-use super::{ApiError, PageInfo};
+use super::{ApiError, Attachment, ConversationId, PageInfo};
 
 /// The page *Data*.
 pub static PAGE: PageInfo = PageInfo {
@@ -29,7 +29,7 @@ pub struct DataPageData {
     pub table: Option<Result<TableDetails, ApiError>>,
 }
 
-/// The catalogues of all databases, and the texts of the page.
+/// The catalogues of all databases, the tables of the user's files, and the texts of the page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataCatalogue {
     /// The heading of the page.
@@ -39,6 +39,10 @@ pub struct DataCatalogue {
     /// The questions to begin with.
     pub questions: Vec<String>,
     pub databases: Vec<DatabaseEntry>,
+    /// The newest files with tables in the user's messages, newest first.
+    pub files: Vec<FileEntry>,
+    /// True if there may be older ones.
+    pub has_more_files: bool,
 }
 
 /// A database.
@@ -50,6 +54,17 @@ pub struct DatabaseEntry {
     pub subjects: Vec<SubjectEntry>,
     /// The error for which its catalogue is missing.
     pub problem: Option<String>,
+}
+
+/// A file with tables. They can be queried in its conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEntry {
+    pub file: Attachment,
+    pub conversation_id: ConversationId,
+    /// The title of the conversation.
+    pub title: String,
+    /// The tables: the sheets of a workbook, or one without a name. Empty if the file is read only when it is queried.
+    pub tables: Vec<TableEntry>,
 }
 
 /// Tables that belong together.
@@ -97,6 +112,15 @@ pub struct ColumnDetails {
     pub is_numeric: bool,
     /// Different values of it, from the first rows.
     pub examples: Vec<String>,
+}
+
+impl FileEntry {
+    /// True if all of these words are in the name of the file, the title, or one of its tables.
+    pub fn matches(&self, words: &str) -> bool {
+        let place = [&self.file.name, " ", &self.title].concat();
+        let own = TableEntry::default().matches(&place, words);
+        own || self.tables.iter().any(|table| table.matches(&place, words))
+    }
 }
 
 impl TableEntry {

@@ -1,8 +1,8 @@
-//! The catalogue: databases, their subjects, and the tables of these, with a search.
+//! The catalogue: databases, their subjects, the tables of these, and those of attached files, with a search.
 
 use leptos::{prelude::*, web_sys};
 
-use super::{load_error, state::DataState, texts};
+use super::{files, load_error, state::DataState, texts};
 use crate::{browser, runtime::erase::Erase, state::remote::Remote};
 use parlor_protocol::{
     data::{self, DATA_PATH, DataLocation, DatabaseEntry, SubjectEntry, TableEntry},
@@ -23,7 +23,9 @@ pub fn catalogue_view(state: DataState) -> AnyView {
             Remote::Failed(error) => load_error(texts::CATALOGUE_FAILED, error, move || {
                 state.load_catalogue();
             }),
-            Remote::Ready(catalogue) if catalogue.databases.is_empty() => how_to_try(),
+            Remote::Ready(catalogue) if catalogue.databases.is_empty() && catalogue.files.is_empty() => {
+                how_to_try()
+            }
             Remote::Ready(catalogue) => {
                 let title = catalogue.title.clone();
                 // The header says the page's own title already.
@@ -44,9 +46,8 @@ fn how_to_try() -> AnyView {
     view! {
         <section class="data-empty data-card">
             <h2>{texts::NO_DATABASE_TITLE}</h2>
-            <p>
-                {texts::NO_DATABASE}
-            </p>
+            <p>{texts::NO_DATABASE}</p>
+            <p>{texts::ATTACH_A_FILE}</p>
             <p>{texts::ADD_DATABASE}</p>
             <pre><code>{texts::DATABASE_EXAMPLE}</code></pre>
             <p>{texts::SUPPORTED_DATABASES} <code>{texts::SAMPLE_COMMAND}</code> {texts::SAMPLE_COMMAND_MEANING}</p>
@@ -69,13 +70,14 @@ fn searchable_list(state: DataState) -> AnyView {
     let counts = Memo::new(move |_| {
         words.with(|words| {
             state.with_catalogue(|catalogue| {
-                let all = catalogue.databases.iter().flat_map(tables);
-                all.fold((0, 0), |(found, total), (subject, table)| {
-                    (
-                        found + usize::from(table.matches(&subject.name, words)),
-                        total + 1,
-                    )
-                })
+                let of_databases = catalogue.databases.iter().flat_map(tables);
+                let of_databases = of_databases.map(|(subject, table)| table.matches(&subject.name, words));
+                let of_files = catalogue.files.iter().map(|file| file.matches(words));
+                of_databases
+                    .chain(of_files)
+                    .fold((0, 0), |(found, total), matches| {
+                        (found + usize::from(matches), total + 1)
+                    })
             })
         })
     });
@@ -98,7 +100,8 @@ fn searchable_list(state: DataState) -> AnyView {
                 let has_many = catalogue.databases.len() > 1;
                 let shown = catalogue.databases.iter();
                 let shown = shown.map(|database| database_section(database, has_many, words, &mut room));
-                shown.collect::<Vec<_>>().erase()
+                let databases: Vec<AnyView> = shown.collect();
+                view! { {databases} {files::files_section(catalogue, words)} }.erase()
             })
         })
     };
@@ -211,6 +214,15 @@ fn subject_section(
     Some(view.erase())
 }
 
+/// Returns the names of a table's columns, the first of them if there are many.
+pub(super) fn listed_columns(table: &TableEntry) -> String {
+    let mut columns = table.columns[..table.columns.len().min(MAX_LISTED_COLUMNS)].join(", ");
+    if table.columns.len() > MAX_LISTED_COLUMNS {
+        columns.push_str(", …");
+    }
+    columns
+}
+
 fn table_entry(database: &str, table: &TableEntry, words: &str) -> AnyView {
     let to = DataLocation {
         query: words.to_owned(),
@@ -218,10 +230,7 @@ fn table_entry(database: &str, table: &TableEntry, words: &str) -> AnyView {
     };
     let first = table.about.lines().next().unwrap_or_default().to_owned();
     let about = (!first.is_empty()).then(|| view! { <p dir="auto">{first}</p> });
-    let mut columns = table.columns[..table.columns.len().min(MAX_LISTED_COLUMNS)].join(", ");
-    if table.columns.len() > MAX_LISTED_COLUMNS {
-        columns.push_str(", …");
-    }
+    let columns = listed_columns(table);
     view! {
         <li>
             <a href=to.to_url() dir="auto">{table.name.clone()}</a>

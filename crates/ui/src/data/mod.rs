@@ -2,9 +2,10 @@
 //!
 //! - [`state`]: the page's state; the other modules are views of it
 //! - [`tray_page`]: the page's context for the chat in the tray
-//! - [`catalogue`], [`table`]: what the page shows
+//! - [`catalogue`], [`files`], [`table`]: what the page shows
 
 mod catalogue;
+mod files;
 mod state;
 mod table;
 mod texts;

@@ -7,11 +7,11 @@ use crate::{
     api::data as rpc,
     state::{
         Connection, Navigation, remote::Remote, snapshot::OpenedPage, tray::use_tray, use_connection,
-        use_lifecycle, use_navigation,
+        use_feeds, use_lifecycle, use_navigation,
     },
 };
 use parlor_protocol::{
-    data::{DataCatalogue, DataLocation, DataPageData, TableDetails},
+    data::{self, DataCatalogue, DataLocation, DataPageData, TableDetails},
     json,
 };
 
@@ -64,6 +64,7 @@ impl DataState {
     /// Follows the URL, and sets the tray's context.
     pub fn start(self) {
         use_tray().set_tray_page(tray_page(self));
+        use_feeds().on_page_change(data::PAGE.name, move |_| self.reload_catalogue());
         Effect::new(move |before: Option<()>| {
             let open = self.location.with(|location| location.table.clone());
             if before.is_none() && !matches!(*self.catalogue.read_untracked(), Remote::Ready(_)) {
@@ -81,6 +82,18 @@ impl DataState {
             let loaded = self.connection.call_upstream(rpc::data_catalogue()).await;
             // The page may be left by now.
             let _ = self.catalogue.try_set(loaded.into());
+        });
+    }
+
+    /// Loads the catalogue again while the loaded one is shown. It stays if that fails.
+    fn reload_catalogue(self) {
+        if !matches!(*self.catalogue.read_untracked(), Remote::Ready(_)) {
+            return self.load_catalogue();
+        }
+        spawn_local(async move {
+            if let Ok(catalogue) = self.connection.call_upstream(rpc::data_catalogue()).await {
+                let _ = self.catalogue.try_set(Remote::Ready(catalogue));
+            }
         });
     }
 

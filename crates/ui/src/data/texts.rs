@@ -26,11 +26,31 @@ pub(super) fn database_unreadable(name: &str) -> String {
     ["The database “", name, "” can’t be read. "].concat()
 }
 
+// Attached files
+pub(super) const ATTACHED_FILES: &str = "Attached files";
+pub(super) const ATTACHED_FILES_HINT: &str =
+    "A file can be queried in the conversation that it is attached to.";
+pub(super) const OLDER_FILES: &str = "Older files are in their conversations only.";
+
+/// The conversation of a file, and its size.
+pub(super) fn file_place(title: &str, size: &str) -> String {
+    ["In “", title, "” · ", size].concat()
+}
+
+/// A table of a file. That of a CSV file has no name.
+pub(super) fn table_of_file(name: &str, rows: &str, columns: &str) -> String {
+    let separator = if name.is_empty() { "" } else { " · " };
+    [name, separator, rows, ": ", columns].concat()
+}
+
 // A server without databases
 pub(super) const NO_DATABASE_TITLE: &str = "Ask a database";
 pub(super) const NO_DATABASE: &str = "Here the assistant answers questions from databases: it reads the catalogue, \
      queries with SQL, and shows tables. No database is configured yet.";
-pub(super) const ADD_DATABASE: &str = "Add one to the settings file, for example, and start Parlor again:";
+pub(super) const ATTACH_A_FILE: &str =
+    "A CSV file or a workbook needs no settings: attach it to a message and ask. It is then listed here.";
+pub(super) const ADD_DATABASE: &str =
+    "Add a database to the settings file, for example, and start Parlor again:";
 pub(super) const DATABASE_EXAMPLE: &str =
     "[[databases]]\nname = \"statistics\"\nurl = \"sqlite:/path/to/statistics.db\"";
 pub(super) const SUPPORTED_DATABASES: &str = "SQLite and PostgreSQL are supported. Databases are only read. ";
@@ -66,7 +86,8 @@ pub(super) fn column_refers_to(column: &str) -> String {
 }
 
 // The chat beside the page
-pub(super) const CHAT_ABOUT: &str = "The assistant can query these databases, and sees which table is open.";
+pub(super) const CHAT_ABOUT: &str = "The assistant can query the databases here, and the tables of files that you attach to a message. It sees which \
+     table is open.";
 pub(super) const TABLE_QUESTIONS: [&str; 3] = [
     "What is in this table?",
     "Summarize its most important numbers",

@@ -57,6 +57,15 @@ impl ChangeFeeds {
         }
     }
 
+    /// Reports that all data of a page may have changed.
+    pub(super) fn report_page_reload_of(self, page: &str) {
+        if let Some((shown, _)) = self.page_listener.get_value()
+            && shown == page
+        {
+            self.report_page_reload();
+        }
+    }
+
     pub(super) fn report_payload(self, id: ConversationId, payload: PayloadRef) {
         self.latest_payload.set(Some((id, payload)));
     }

@@ -26,6 +26,7 @@ use crate::{components::toast::Toasts, state::texts};
 use parlor_protocol::{
     ClientUpdate, ConversationId, ConversationList, Event, Position, StreamNotice, Transcript,
     conversation_list::{ListUpdate, RunEnd},
+    data::PAGE as DATA_PAGE,
     json,
     report::REPORTS_PAGE,
     sse::SseFrame,
@@ -63,7 +64,7 @@ enum EventEffect {
     Created(ConversationId),
     /// A run ended; a notification may be due.
     RunEnded(RunEnd),
-    /// The data of a page changed: it may have become useful.
+    /// The data of a page changed, or a file was attached: the page may have become useful.
     PageChanged,
     /// The models to choose from may have changed.
     ModelsChanged,
@@ -142,6 +143,13 @@ impl EventFollower {
                 let is_known_job =
                     page == REPORTS_PAGE.name && untrack(|| self.listed_pages.has(&REPORTS_PAGE));
                 if !is_known_job && !effects.contains(&EventEffect::PageChanged) {
+                    effects.push(EventEffect::PageChanged);
+                }
+            }
+            ClientUpdate::DocumentsAttached => {
+                self.feeds.report_page_reload_of(DATA_PAGE.name);
+                let is_listed = untrack(|| self.listed_pages.has(&DATA_PAGE));
+                if !is_listed && !effects.contains(&EventEffect::PageChanged) {
                     effects.push(EventEffect::PageChanged);
                 }
             }

@@ -11,7 +11,8 @@ use crate::{
     },
 };
 use parlor_protocol::{
-    EventBody, Placeholder, ProjectList, RawJson, RunEvent, Timestamp, UserEvent, literature,
+    ConversationEvent, EventBody, MessageId, Placeholder, ProjectList, RawJson, RunEvent, Timestamp,
+    UserEvent, data, examples, literature,
 };
 
 fn list_at(position: u64) -> ConversationList {
@@ -156,6 +157,36 @@ fn reports_a_run_end_once_unless_stopped() {
         });
     }
     assert_eq!(run_end_effects(&story), []);
+}
+
+#[test]
+fn attached_documents_may_make_data_useful() {
+    with_follower(list_at(0), None, |follower| {
+        let received = StoredValue::new(0);
+        let count = move |_| received.update_value(|count| *count += 1);
+        follower.feeds.on_page_change(data::PAGE.name, count);
+        let mut file = examples::attachment();
+        file.media_type = "text/csv".into();
+        let saved = EventBody::Conversation(ConversationEvent::UserMessageSaved {
+            user_message_id: MessageId::new(),
+            expected_assistant_message_id: MessageId::new(),
+            parent_id: None,
+            text: "Look".into(),
+            files: vec![file],
+            interaction: Default::default(),
+            created_at: Timestamp(0),
+        });
+        let event = Event {
+            position: Position(1),
+            conversation_id: ConversationId::new(),
+            message_id: None,
+            body: saved,
+        };
+        let mut effects = Vec::new();
+        follower.apply(&event, &mut effects);
+        assert!(effects.contains(&EventEffect::PageChanged), "{effects:?}");
+        assert_eq!(received.get_value(), 1);
+    });
 }
 
 #[test]

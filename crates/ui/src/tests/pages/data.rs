@@ -1,7 +1,9 @@
 //! The data of the page *Data*.
 
-use parlor_protocol::data::{
-    ColumnDetails, DataCatalogue, DatabaseEntry, SubjectEntry, TableDetails, TableEntry,
+use parlor_protocol::{
+    Attachment, ConversationId,
+    data::{ColumnDetails, DataCatalogue, DatabaseEntry, FileEntry, SubjectEntry, TableDetails, TableEntry},
+    examples,
 };
 
 /// The catalogue of one database that can be read, and of one that can't.
@@ -31,6 +33,27 @@ pub fn catalogue(text: &str) -> DataCatalogue {
         placeholder: text.into(),
         questions: vec![text.into()],
         databases: vec![readable, unreadable],
+        files: vec![file(text)],
+        has_more_files: true,
+    }
+}
+
+/// A file with one table.
+fn file(text: &str) -> FileEntry {
+    FileEntry {
+        file: Attachment {
+            name: text.into(),
+            media_type: "text/csv".into(),
+            text_bytes: Some(7),
+            ..examples::attachment()
+        },
+        conversation_id: ConversationId::NONE,
+        title: text.into(),
+        tables: vec![TableEntry {
+            name: text.into(),
+            about: text.into(),
+            columns: vec![text.into()],
+        }],
     }
 }
 
