@@ -22,6 +22,10 @@ use parlor_protocol::{Parameters, RunError};
 /// The maximum length of an answer that is read, in bytes.
 const MAX_ANSWER_BYTES: usize = 256 << 10;
 
+/// The maximum lengths that a server keeps a text and a list of an answer to.
+const MAX_TEXT_CHARS: usize = 600;
+const MAX_ITEMS: usize = 50;
+
 /// The status of answers that refuse what this call has, and not every call.
 const REFUSED_CONTENT: [u16; 3] = [400, 413, 422];
 
@@ -158,8 +162,8 @@ fn into_step_error(failure: ModelError) -> StepError {
     }
 }
 
-/// Returns a schema in which each object has all of its properties and no others: kept to it, a small model fills in what it would leave
-/// out.
+/// Returns a schema in which each object has all of its properties and no others, and texts and lists end: kept to it, a small model
+/// fills in what it would leave out, and comes to an end.
 fn whole_objects(mut schema: Value) -> Value {
     match &mut schema {
         Value::Object(fields) => {
@@ -170,6 +174,16 @@ fn whole_objects(mut schema: Value) -> Value {
                 let names: Vec<Value> = names.into_iter().map(Value::from).collect();
                 fields.insert("required".into(), names.into());
                 fields.insert("additionalProperties".into(), false.into());
+            }
+            // A small model may repeat itself until the call's time is over.
+            match fields.get("type").and_then(Value::as_str) {
+                Some("string") if !fields.contains_key("enum") => {
+                    fields.entry("maxLength").or_insert(MAX_TEXT_CHARS.into());
+                }
+                Some("array") => {
+                    fields.entry("maxItems").or_insert(MAX_ITEMS.into());
+                }
+                _ => {}
             }
             for value in fields.values_mut() {
                 *value = whole_objects(value.take());
@@ -230,15 +244,15 @@ mod tests {
         let schema = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "$defs": { "A": { "type": "object", "properties": { "b": { "type": "string", "default": "" } } } },
-            "properties": { "list": { "items": { "$ref": "#/$defs/A" } }, "count": { "type": "integer" } },
+            "properties": { "list": { "type": "array", "items": { "$ref": "#/$defs/A" } }, "count": { "type": "integer" } },
             "required": ["list"],
         });
         let whole = json!({
             "$defs": { "A": {
-                "type": "object", "properties": { "b": { "type": "string", "default": "" } }, "required": ["b"],
+                "type": "object", "properties": { "b": { "type": "string", "default": "", "maxLength": 600 } }, "required": ["b"],
                 "additionalProperties": false,
             } },
-            "properties": { "list": { "items": { "$ref": "#/$defs/A" } }, "count": { "type": "integer" } },
+            "properties": { "list": { "type": "array", "maxItems": 50, "items": { "$ref": "#/$defs/A" } }, "count": { "type": "integer" } },
             "required": ["count", "list"],
             "additionalProperties": false,
         });
