@@ -11,7 +11,7 @@ use crate::{Drafts, INFO, InventoryFields, Item, ItemProposal};
 pub const PAGE: PageEntry = PageEntry {
     info: &INFO,
     icon: icons::database,
-    is_listed: true,
+    parent: None,
     view,
     load: || Box::pin(async { true }),
     handlers: &[PayloadHandler::proposal::<ItemProposal>(420)],

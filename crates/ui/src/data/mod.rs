@@ -34,7 +34,7 @@ use parlor_protocol::{
 pub const PAGE: PageEntry = PageEntry {
     info: &data::PAGE,
     icon: icons::database,
-    is_listed: true,
+    parent: None,
     view: || lazy_view(load_view),
     load: || Box::pin(async { load().await.is_ok() }),
     handlers: &[],

@@ -39,7 +39,7 @@ use parlor_protocol::number_format::group_digits;
 pub const PAGE: PageEntry = PageEntry {
     info: &literature::PAGE,
     icon: icons::book,
-    is_listed: true,
+    parent: None,
     view: || lazy_view(load_view),
     load: || Box::pin(async { load().await.is_ok() }),
     handlers: &[proposals::QUERY_HANDLER],

@@ -234,7 +234,7 @@ fn pages() -> Vec<Entry> {
     };
     let registered = use_page_registry().pages.iter();
     let mut pages: Vec<Entry> = registered
-        .filter(|entry| entry.is_listed)
+        .filter(|entry| entry.parent.is_none())
         .map(|entry| page(entry.info.title, "page", entry.icon, entry.info.path.into()))
         .collect();
     let sections = "preferences instructions memories API tokens";

@@ -38,7 +38,7 @@ use parlor_protocol::{
 pub const PAGE: PageEntry = PageEntry {
     info: &REPORTS_PAGE,
     icon: icons::page,
-    is_listed: true,
+    parent: None,
     view: || lazy_view(load_view),
     load: || Box::pin(async { load().await.is_ok() }),
     handlers: &[],

@@ -65,7 +65,7 @@ impl BegunSchedule {
 pub const PAGE: PageEntry = PageEntry {
     info: &SCHEDULES_PAGE,
     icon: icons::clock,
-    is_listed: true,
+    parent: None,
     view: || lazy_view(load_view),
     load: || Box::pin(async { load().await.is_ok() }),
     handlers: &[],

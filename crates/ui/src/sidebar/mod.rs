@@ -98,6 +98,7 @@ pub fn Sidebar() -> impl IntoView {
                 class="nav-row"
                 href="/"
                 title=move || Shortcut::NewChat.labels().concat()
+                aria-current=move || (navigation.page_route().get() == Route::New).then_some("page")
                 aria-keyshortcuts=Shortcut::NewChat.aria()
                 on:click=move |_| focus_composer()
             >
@@ -133,23 +134,31 @@ fn search_keys() -> AnyView {
 
 /// The links to the registered pages that can do something for the user.
 fn page_links() -> AnyView {
-    let (navigation, listed) = (use_navigation(), use_listed_pages());
+    let (page_route, listed) = (use_navigation().page_route(), use_listed_pages());
+    let pages = use_page_registry().pages;
+    // Of a page without a link, that of its parent is marked.
+    let current = Memo::new(move |_| match page_route.get() {
+        Route::Page(info) => pages
+            .iter()
+            .find(|page| page.info == info)
+            .map(|page| page.parent.unwrap_or(info)),
+        _ => None,
+    });
     let link = move |page: &'static PageEntry| {
         view! {
             <a
                 class="nav-row"
                 href=page.info.path
-                aria-current=move || (navigation.page_route().get() == Route::Page(page.info)).then_some("page")
+                aria-current=move || (current.get() == Some(page.info)).then_some("page")
             >
                 {(page.icon)()} {page.info.title}
             </a>
         }
     };
-    let pages = use_page_registry().pages;
     let shown = Memo::new(move |_| {
         let shown = pages
             .iter()
-            .filter(|page| page.is_listed && listed.has(page.info));
+            .filter(|page| page.parent.is_none() && listed.has(page.info));
         shown.map(|page| page.info.name).collect::<Vec<_>>()
     });
     let links = move || {

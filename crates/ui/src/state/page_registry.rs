@@ -16,8 +16,9 @@ pub struct PageEntry {
     pub info: &'static PageInfo,
     /// The icon of its link in the sidebar.
     pub icon: fn() -> AnyView,
-    /// True if the sidebar and the palette have a link to it. A page without one is reached from another page.
-    pub is_listed: bool,
+    /// The page that it is reached from, which the sidebar marks as the current one. Without it, the sidebar and the palette have
+    /// a link to the page itself.
+    pub parent: Option<&'static PageInfo>,
     /// Creates the page's view, for any of its URLs. The root element has the page's name as `data-lazy`; an element
     /// in it, which gets the focus, has it as `id`, and `tabindex="-1"`.
     pub view: fn() -> AnyView,

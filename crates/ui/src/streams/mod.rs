@@ -48,7 +48,7 @@ const PROPOSAL_WIDTH: u32 = 480;
 pub const LIST_PAGE: PageEntry = PageEntry {
     info: &STREAMS_PAGE,
     icon: icons::bookmark,
-    is_listed: true,
+    parent: None,
     view: || lazy_view(load_list),
     load: || Box::pin(async { preload_list().await.is_ok() }),
     handlers: &[
@@ -70,7 +70,7 @@ pub const LIST_PAGE: PageEntry = PageEntry {
 pub const EDIT_PAGE: PageEntry = PageEntry {
     info: &EDIT_STREAM_PAGE,
     icon: icons::pencil,
-    is_listed: false,
+    parent: Some(&STREAMS_PAGE),
     view: || lazy_view(load_edit),
     load: || Box::pin(async { preload_edit().await.is_ok() }),
     handlers: &[],

@@ -5,6 +5,7 @@
 //! - [`agreement`]: server and browser have the same state, and render the same page from it
 //! - [`keys`]: what is said about a refused key
 //! - [`pieces`]: very long texts
+//! - [`places`]: the row of the list that is marked
 //! - [`shortcuts`]: the keyboard shortcuts that README.md lists
 //! - [`xss`]: no text becomes markup
 
@@ -12,6 +13,7 @@ mod agreement;
 mod keys;
 mod pages;
 mod pieces;
+mod places;
 mod shortcuts;
 mod wire;
 pub(crate) mod xss;
