@@ -44,7 +44,7 @@ test('stopping, renaming, deleting and errors are accessible in either theme', a
   await chat.begin('Hello');
   await expect(chat.answers).toContainText('Well');
   await chat.stop.click();
-  await expect(chat.toast('Response stopped.')).toBeVisible();
+  await expect(chat.answers.getByText('Stopped', { exact: true })).toBeVisible();
   await expectAccessibleInBothThemes(page);
   await chat.press('Rename', 'Hello');
   await expectAccessibleInBothThemes(page);

@@ -35,6 +35,8 @@ test('scrolling up stops following the answer', async ({ chat, page, upstream })
   await upstream.reached('rest');
   await expect.poll(() => distanceToEnd(page)).toBeGreaterThan(500);
   expect(await scroller.evaluate((scroller) => scroller.scrollTop)).toBe(top);
+  await chat.stop.click();
+  await expect(chat.toast('Response stopped.'), 'the end of the answer, which says it, is not in sight').toBeVisible();
   await page.getByRole('button', { name: 'Jump to latest' }).click();
   await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
   await expect(scroller).toBeFocused();

@@ -82,14 +82,18 @@ fn actions(
     };
     let siblings = row.siblings.clone();
     let names = [texts::ANSWERS, texts::PREVIOUS_ANSWER, texts::NEXT_ANSWER];
-    vec![
-        continue_button.erase(),
-        view! { <CopyButton name=texts::COPY text=move || copied()/> }.erase(),
+    let mut buttons = vec![continue_button.erase()];
+    // An answer that failed at once has nothing to copy.
+    if row.parts.with_untracked(|parts| !parts.is_empty()) {
+        buttons.push(view! { <CopyButton name=texts::COPY text=move || copied()/> }.erase());
+    }
+    buttons.extend([
         action(texts::REGENERATE, icons::retry(), RunIntents::regenerate).view(),
         regenerate_with(conversation_id, id, busy),
         menu_button(conversation_id, id, text, true),
         view! { <SiblingSwitch conversation_id id siblings names/> }.erase(),
-    ]
+    ]);
+    buttons
 }
 
 /// The model, the speed, the cost and the time. The time is the last one: the browser writes it in another length than the

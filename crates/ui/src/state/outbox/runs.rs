@@ -3,10 +3,13 @@
 use leptos::task::spawn_local;
 
 use super::{Outbox, storage};
-use crate::{api::rpc, state::texts};
+use crate::{api::rpc, browser, state::texts};
 use parlor_protocol::{
     ApiError, ConversationId, IntentId, MessageId, RunStatus, Timestamp, intent::StartedRun,
 };
+
+/// The button to the end of the conversation, which is there while the end is not in sight.
+const JUMP_BUTTON: &str = ".jump";
 
 impl Outbox {
     /// Adds a run without a message. For a continued answer, `ended_at` is its previous end.
@@ -45,8 +48,9 @@ impl Outbox {
     pub(in crate::state) fn stop_run(self, run: MessageId) {
         spawn_local(async move {
             match self.connection.call(rpc::stop_run(run)).await {
-                Ok(RunStatus::Stopped) => self.toasts.show(texts::STOPPED),
-                // The run ended by itself just before.
+                // The end of the answer says it, too: whoever sees that needs no toast.
+                Ok(RunStatus::Stopped) if browser::exists(JUMP_BUTTON) => self.toasts.show(texts::STOPPED),
+                // Otherwise, the run ended by itself just before.
                 Ok(_) => {}
                 Err(error) => self.toasts.show(error.message),
             }
