@@ -112,7 +112,7 @@ pub use run_status::{RunError, RunStatus};
 pub use schedule::{
     ListedSchedule, RunSchedule, Schedule, ScheduleList, ScheduleStarted, ScheduledRun, Weekday,
 };
-pub use services::{SERVICES, Service};
+pub use services::{SERVICES, Service, service_label};
 pub use sharing::{NewShare, Share, SharedConversation, SharedFrame};
 pub use suggestion::{ActionHandler, ActionStyle, CitedSource, SuggestedAction, SuggestedValue};
 pub use thinking::{ThinkingChoice, ThinkingLevel, ThinkingSupport};

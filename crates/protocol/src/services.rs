@@ -67,3 +67,9 @@ pub const SERVICES: [Service; 7] = [
         note: "Keys are made at platform.deepseek.com.",
     },
 ];
+
+/// Returns the name for people of a service by the name of its model server.
+pub fn service_label(name: &str) -> Option<&'static str> {
+    let service = SERVICES.iter().find(|service| service.name == name)?;
+    Some(service.label)
+}

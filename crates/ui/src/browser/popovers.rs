@@ -6,7 +6,7 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::document};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement};
 
-use super::find_in;
+use super::{find_in, on_next_frame};
 
 /// Returns true if a `toggle` event says that its popover has opened.
 pub fn is_toggled_open(event: &Event) -> bool {
@@ -28,8 +28,14 @@ thread_local! {
 pub fn show_popover(popover: &HtmlElement, button: &HtmlElement) {
     let _ = popover.show_popover();
     place_popover(popover, button);
-    let height = to_pixels(popover.offset_height().into());
-    let _ = HtmlElement::style(popover).set_property("min-height", &height);
+    // Rows that were never painted have an assumed height until then.
+    let popover = popover.clone();
+    on_next_frame(move || {
+        on_next_frame(move || {
+            let height = to_pixels(popover.offset_height().into());
+            let _ = HtmlElement::style(&popover).set_property("min-height", &height);
+        });
+    });
 }
 
 /// Formats a length for the style, in whole pixels: the code that formats floating-point numbers is large.

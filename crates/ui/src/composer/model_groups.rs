@@ -2,7 +2,10 @@
 
 use super::texts;
 use crate::state::{model_shortlist::ModelShortlist, models::by_endpoint};
-use parlor_protocol::model_list::{ModelInfo, ModelList};
+use parlor_protocol::{
+    model_list::{ModelInfo, ModelList},
+    service_label,
+};
 
 /// The number of models from which on the last used ones stand first: of few models, all are seen at once.
 const MIN_MODELS_WITH_LAST_USED: usize = 8;
@@ -74,6 +77,11 @@ pub(super) fn model_groups(
         }
     }
     groups
+}
+
+/// The name of an endpoint for people: a service by its name, others with the name that they were given here.
+pub(super) fn endpoint_label(name: String) -> String {
+    service_label(&name).map_or(name, str::to_owned)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leptos::{ev, html, prelude::*, wasm_split::wasm_split};
 
 use super::{
-    model_groups::{ModelGroup, model_groups},
+    model_groups::{ModelGroup, endpoint_label, model_groups},
     model_row::{ModelRow, matches_query},
     texts,
 };
@@ -175,16 +175,21 @@ fn group_view(
         let has_shown = places.iter().any(|place| list.is_shown(*place));
         !(has_shown || has_problem && query.with(String::is_empty))
     };
-    let (title, names_endpoint) = (group.title.clone(), group.is_mixed);
+    let names_endpoint = group.is_mixed;
+    let title = match names_endpoint {
+        true => group.title,
+        false => endpoint_label(group.title),
+    };
+    let name = title.clone();
     let rows: Vec<_> = group
         .models
         .into_iter()
         .map(|(place, model)| view! { <ModelRow place model names_endpoint list on_choose=choose/> }.erase())
         .collect();
     view! {
-        <div role="group" class:hidden=is_hidden aria-label=title>
+        <div role="group" class:hidden=is_hidden aria-label=name>
             <div class="model-group-name" aria-hidden="true">
-                {group.title}
+                {title}
             </div>
             {group.problem.map(|problem| view! { <p class="model-problem">{problem}</p> })}
             {rows}

@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*};
 
-use super::{model_list::ModelListState, texts};
+use super::{model_groups::endpoint_label, model_list::ModelListState, texts};
 use crate::{
     components::icons,
     runtime::{erase::Erase, when::When},
@@ -26,7 +26,7 @@ pub(super) fn ModelRow(
         endpoint,
     } = model;
     let abilities = abilities(&capabilities);
-    let endpoint = names_endpoint.then_some(endpoint);
+    let endpoint = names_endpoint.then(|| endpoint_label(endpoint));
     let facts: Vec<String> = endpoint.into_iter().chain(facts(&capabilities)).collect();
     let facts = facts.join(" · ");
     let is_hidden = move || !list.is_shown(place);

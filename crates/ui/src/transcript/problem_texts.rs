@@ -2,7 +2,9 @@
 //! below them, under *Details*.
 
 use super::texts;
-use parlor_protocol::{FinishReason, OWN_KEY_PREFIX, RunError, RunStatus, SERVICES, SESSION_NOT_RESTORED};
+use parlor_protocol::{
+    FinishReason, OWN_KEY_PREFIX, RunError, RunStatus, SESSION_NOT_RESTORED, service_label,
+};
 
 /// How much a problem matters, which decides how it looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,8 +97,8 @@ fn server_name(model: &str) -> String {
         return texts::SERVER.into();
     };
     let endpoint = endpoint.strip_prefix(OWN_KEY_PREFIX).unwrap_or(endpoint);
-    match SERVICES.iter().find(|service| service.name == endpoint) {
-        Some(service) => service.label.into(),
+    match service_label(endpoint) {
+        Some(label) => label.into(),
         None => texts::named_server(endpoint),
     }
 }
