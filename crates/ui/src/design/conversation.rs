@@ -1,11 +1,14 @@
 //! An invented conversation: messages, answers, tool calls and files in every state.
 
 use super::answers::{at_the_limit, complete, ended, payloads, running, stopped, text_part, tool_calls};
-use crate::state::snapshot::{FormIds, PageSnapshot};
+use crate::state::{
+    person::Person,
+    snapshot::{FormIds, PageSnapshot},
+};
 use parlor_protocol::{
     AssistantMessage, Attachment, AttachmentId, ConversationId, ConversationList, FileProblem, Interaction,
-    ListedConversation, Message, MessageBody, MessageId, MessageQueue, Position, ProjectList, QueuedMessage,
-    RunError, RunStatus, Timestamp, Transcript, model_list::ModelList,
+    ListedConversation, Message, MessageBody, MessageId, MessageQueue, News, Position, ProjectList,
+    QueuedMessage, RunError, RunStatus, Timestamp, Transcript, model_list::ModelList,
 };
 
 pub(super) const NOW: Timestamp = Timestamp(1_790_000_000_000);
@@ -34,6 +37,18 @@ pub fn page() -> (PageSnapshot, ConversationId) {
         list: Ok(ConversationList {
             as_of: Position(9),
             conversations: vec![
+                ListedConversation {
+                    pinned: true,
+                    ..listed("Pinned", None, false, false)
+                },
+                ListedConversation {
+                    id,
+                    ..listed("On the screen", None, false, false)
+                },
+                ListedConversation {
+                    temporary: true,
+                    ..listed("Temporary", None, false, false)
+                },
                 listed("Read", None, false, false),
                 listed("Running", Some(MessageId::new()), false, false),
                 listed("Waiting for you", Some(MessageId::new()), true, true),
@@ -58,8 +73,17 @@ pub fn page() -> (PageSnapshot, ConversationId) {
         listed_pages: Ok(Vec::new()),
         opened: None,
         personal: None,
-        news: None,
-        person: None,
+        news: Some(News {
+            version: "0.2.0".into(),
+            items: vec!["Projects have files.".into()],
+        }),
+        person: Some(Person {
+            name: "Ann Bohr".into(),
+            is_administrator: true,
+            has_session: true,
+            has_password: true,
+            may_bring_keys: true,
+        }),
         form: FormIds {
             intent_id: Default::default(),
             conversation_id: id,

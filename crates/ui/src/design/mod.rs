@@ -4,11 +4,13 @@
 //!
 //! - [`conversation`]: an invented conversation with messages and files in every state; [`answers`]: its answers and tool calls
 //! - [`controls`]: buttons, fields, dialogs, toasts and icons
+//! - [`lists`]: the list, the header, choices, tabs and rows
 //! - [`tokens`]: the custom properties of the style sheet, read from it
 
 mod answers;
 mod controls;
 mod conversation;
+mod lists;
 mod tokens;
 
 use leptos::prelude::*;
@@ -51,8 +53,12 @@ fn design_page(payloads: Vec<ExamplePayload>) -> AnyView {
         section("Tokens", tokens::swatches()),
         section("Controls", controls::controls()),
         section("Icons", controls::icon_list()),
+        section("Lists", lists::list()),
+        section("Choices and rows", lists::choices()),
+        section("Home", lists::home()),
         section("Payloads", panels.into_any()),
         section("Notices", controls::notices()),
+        section("Notices of forms", lists::form_notices()),
         section(
             "Nothing here",
             not_found_notice("This conversation does not exist."),

@@ -1,7 +1,7 @@
 //! The page around the features: the layouts of the chat and of a share, the header and the color theme.
 
 pub mod chat;
-mod header;
+pub mod header;
 mod preload;
 pub(crate) mod shared_page;
 mod texts;
