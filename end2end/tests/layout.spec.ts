@@ -76,6 +76,27 @@ test('what is open follows the window', async ({ chat, page }) => {
   await expect(list).toBeVisible();
 });
 
+test('a late font moves no column', async ({ chat, page }) => {
+  let arrives = () => {};
+  const held = new Promise<void>((resolve) => (arrives = resolve));
+  await page.route('**/*.woff2', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto('/', { waitUntil: 'commit' });
+  await chat.ready();
+  const columns = () => page.locator('.composer-box, .suggestions').evaluateAll((parts) => parts.map((part) => {
+    const { left, right } = part.getBoundingClientRect();
+    return [left, right];
+  }));
+  const before = await columns();
+  expect(await page.evaluate(() => document.fonts.status)).toBe('loading');
+  arrives();
+  await page.evaluate(() => document.fonts.ready);
+  expect(await page.evaluate(() => document.fonts.check('16px Inter'))).toBe(true);
+  expect(await columns()).toEqual(before);
+});
+
 test('the button of the tray covers nothing', async ({ page }) => {
   await page.goto('/literature');
   const button = (await page.getByRole('button', { name: 'Ask about this page' }).boundingBox())!;
