@@ -61,6 +61,11 @@ test('saved articles can be found, removed, restored and annotated', async ({ li
   await expect(page.getByRole('button', { name: `Saved “${tides.title}”` })).toHaveText('Saved');
   await literature.tab('Saved').click();
   await expect(literature.entries).toHaveCount(2);
+  // Where the system chooses the colours, too, one tab is marked.
+  await page.emulateMedia({ forcedColors: 'active' });
+  const line = (tab: string) => literature.tab(tab).evaluate((link) => getComputedStyle(link).borderBottomColor);
+  expect(await line('Search')).not.toBe(await line('Saved'));
+  await page.emulateMedia({ forcedColors: 'none' });
   await literature.filter.fill('wind');
   await expect(literature.entries).toHaveCount(1);
   await expect(page.getByText('1 of 2 saved')).toBeVisible();
