@@ -47,7 +47,7 @@ async fn devices_page(user: &SignedIn, done: Option<&'static str>, error: Option
         <ul class="settings-list">{rows}</ul>
         {(!is_empty).then(|| view! {
             <form method="post" action="/settings/devices/end-all">
-                <button type="submit" class="button button-warning">{texts::SIGN_OUT_EVERYWHERE}</button>
+                <button type="submit" class="button">{texts::SIGN_OUT_EVERYWHERE}</button>
             </form>
         })}
     };

@@ -81,7 +81,7 @@ pub(super) fn link_row(link: &AccountLink, what: String, until: AnyView) -> impl
         <li class="account-row">
             <div>
                 <strong>{what}</strong>
-                <p class="settings-facts">{texts::VALID_UNTIL} {until}</p>
+                <p class="settings-facts"><span>{texts::VALID_UNTIL} {until}</span></p>
             </div>
             <form method="post" action="/settings/invitations/withdraw">
                 <input type="hidden" name="link" value=link.id.to_string()/>

@@ -220,8 +220,8 @@ pub(super) const COST_BY_DAY: &str = "Cost by day, in US dollars";
 
 pub(super) fn about_usage(days: i64) -> String {
     format!(
-        "The last {days} days. A day begins at midnight UTC. An answer counts on the day on which it begins, its tokens and its \
-         cost when the model’s server reports them; models without a known price cost nothing here."
+        "The last {days} days, each from midnight UTC. Tokens are those that model servers report; models without a known price \
+         count as free."
     )
 }
 
