@@ -19,7 +19,8 @@ export const PAGE_SCREENS: ScreenGroup[] = [
       {
         name: 'diagnostics',
         prepare: async (stage) => {
-          await stage.page.keyboard.press('Escape');
+          // The row lost the focus while a narrow window hid it.
+          await stage.chat.list.getByRole('checkbox').press('Escape');
           await expect(stage.chat.list.getByRole('checkbox')).toHaveCount(0);
           await stage.chat.openDiagnostics();
           await expect(stage.page.getByRole('dialog', { name: 'Diagnostics' })).toBeVisible();
