@@ -1,9 +1,10 @@
-//! Parts that the whole server uses: settings, redaction of secrets and their encryption at rest, short forms of foreign text, notices for operators, the
-//! clock, the planned times of schedules, and the places where a test kills the process.
+//! Parts that the whole server uses: settings, redaction of secrets and their encryption at rest, short forms of foreign text, notices and figures for
+//! operators, the clock, the planned times of schedules, and the places where a test kills the process.
 
 pub mod clock;
 #[doc(hidden)]
 pub mod crash_point;
+pub mod metrics;
 pub mod notices;
 pub mod planned_times;
 pub mod sealing;

@@ -23,6 +23,18 @@ pub fn redact_in_log(secret: &str) {
     }
 }
 
+/// Returns a text without the secrets that are known so far.
+pub fn redact(text: &str) -> String {
+    let secrets = LOG_SECRETS.get();
+    secrets.map_or_else(|| text.to_owned(), |secrets| secrets.redact(text))
+}
+
+/// Writes a line to standard error as it is. One that can't be written is lost.
+pub fn write_line(line: &str) {
+    // One write, so that lines of other processes do not get into it.
+    let _ = io::stderr().lock().write_all(format!("{line}\n").as_bytes());
+}
+
 /// A log writer to standard error that redacts secrets. Each call to `write` gets a whole line. A line that can't be
 /// written is lost, and nothing else: the reader of the log may have died.
 #[derive(Debug)]

@@ -110,6 +110,7 @@ impl Secrets {
         collector.add_from_url(&settings.tools.pubmed.base_url);
         let oidc = &settings.accounts.oidc;
         collector.add_key(oidc.client_secret.as_ref().map(|secret| &*secret.0));
+        collector.add_key(settings.metrics.token.as_ref().map(|token| &*token.0));
         for database in &settings.databases {
             collector.add_key(database.password.as_ref().map(|password| &*password.0));
             collector.add_from_url(&database.url);

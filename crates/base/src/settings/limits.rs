@@ -145,6 +145,13 @@ pub struct Timeouts {
     /// The longest wait for answers to end when Parlor stops.
     #[serde(deserialize_with = "super::duration::positive")]
     pub shutdown: Duration,
+    /// The longest wait for the database in `GET /readyz`, and the longest time for which a commit may last. Then the server is
+    /// not ready.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub readiness: Duration,
+    /// The time for which `GET /readyz` and `GET /metrics` repeat what the database has answered, without asking it.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub readiness_interval: Duration,
     /// The timeout of an answer to `POST /api/chat/batch`. Then the response has the answer's location.
     #[serde(deserialize_with = "super::duration::positive")]
     pub batch: Duration,
@@ -167,6 +174,8 @@ impl Default for Timeouts {
             request_body: Duration::from_secs(30),
             undo: Duration::from_secs(10),
             shutdown: Duration::from_secs(5),
+            readiness: Duration::from_secs(2),
+            readiness_interval: Duration::from_secs(1),
             batch: Duration::from_secs(300),
             // For shorter answers the user still watches the page.
             long_answer: Duration::from_secs(30),

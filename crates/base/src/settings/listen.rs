@@ -41,6 +41,13 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketA
     resolve(&address).map_err(D::Error::custom)
 }
 
+/// Reads an address that may be unset.
+pub fn deserialize_optional<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<SocketAddr>, D::Error> {
+    deserialize(deserializer).map(Some)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

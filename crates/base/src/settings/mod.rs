@@ -34,6 +34,7 @@ pub use self::{
     limits::{Limits, LogRetention, Retention, Timeouts},
     literature::LiteratureSettings,
     mcp::McpServer,
+    metrics::MetricSettings,
     oidc::OidcSettings,
     path::{ProgramPath, SettingPath},
     places::SYSTEM_SETTINGS_FILE,
@@ -65,6 +66,7 @@ mod limits;
 mod listen;
 mod literature;
 pub mod mcp;
+mod metrics;
 mod model_capabilities;
 mod oidc;
 mod path;
@@ -137,6 +139,7 @@ pub struct Settings {
     pub timeouts: Timeouts,
     pub retention: Retention,
     pub log: LogRetention,
+    pub metrics: MetricSettings,
     /// The file that they were read from.
     #[serde(skip)]
     pub file: Option<SettingPath>,

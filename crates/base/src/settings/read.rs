@@ -107,6 +107,13 @@ pub enum SettingsError {
         "the setting history.timezone is “{0}”, which is not a time zone: use an IANA name, such as Europe/Copenhagen"
     )]
     UnknownTimeZone(String),
+    #[error("the token of the metrics can't be read from {} (setting metrics.token_file): {cause}", path.display())]
+    MetricsToken { path: PathBuf, cause: io::Error },
+    #[error(
+        "the token of the metrics (PARLOR_METRICS_TOKEN, or the file of metrics.token_file) has less than {0} characters: use a longer one, \
+         such as that of openssl rand -hex 32"
+    )]
+    ShortMetricsToken(usize),
     #[error("the setting tools.fetch_webpage.allowed_hosts: {0}")]
     AllowedHost(#[from] InvalidHostError),
     #[error(transparent)]
@@ -167,6 +174,7 @@ impl Settings {
             .extend(endpoints_from_environment(&settings.endpoints, env));
         settings.tools.read_keys(env);
         settings.accounts.oidc.read_secret(env);
+        settings.metrics.read_token(env)?;
         for database in &mut settings.databases {
             database.read_password(env);
         }
@@ -208,6 +216,7 @@ impl Settings {
             check_keys(key)?;
         }
         self.database.check()?;
+        self.metrics.check()?;
         match self.accounts.auth {
             AuthMode::None if !self.server.addr.ip().is_loopback() => {
                 return Err(SettingsError::NotLoopback(self.server.addr));

@@ -342,3 +342,25 @@ fn accounts_allow_any_address() {
     let file = format!("{elsewhere}\n[accounts]\nauth = 'password'");
     assert!(read_settings(&file, &[]).is_ok());
 }
+
+#[test]
+fn token_of_the_metrics_is_read_from_environment_or_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("token");
+    fs::write(&path, "of-the-file-0123456789\n").unwrap();
+    let file = format!("[metrics]\ntoken_file = '{}'\n", path.display());
+    let token = |file: &str, env: &[(&str, &str)]| read_settings(file, env).unwrap().metrics.token;
+    let secret = |token: &str| Some(Secret(token.into()));
+    assert_eq!(token("", &[]), None);
+    assert_eq!(token(&file, &[]), secret("of-the-file-0123456789"));
+    let env = [("PARLOR_METRICS_TOKEN", "of-the-environment")];
+    assert_eq!(token(&file, &env), secret("of-the-environment"));
+    let short = read_settings("", &[("PARLOR_METRICS_TOKEN", "too-short")]);
+    assert!(
+        matches!(short, Err(SettingsError::ShortMetricsToken(16))),
+        "{short:?}"
+    );
+    fs::remove_file(&path).unwrap();
+    let error = read_settings(&file, &[]).unwrap_err().to_string();
+    assert!(error.contains("metrics.token_file"), "{error}");
+}
