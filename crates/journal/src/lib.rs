@@ -9,16 +9,18 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::sync::{mpsc, oneshot, watch};
 
 use self::{
+    progress::Progress,
     turns::{Turn, Turns},
     writer::JournalWriter,
 };
 use crate::hub::Hub;
+use parlor_base::metrics::Metrics;
 use parlor_protocol::{ApiError, AssistantMessage, MessageId, Payload, PlacedProviderData, RunEvent};
 use parlor_storage::{
     Change, ChangeRejection, Outcome, RecordedModelCall, RunKey, RunOutput, Storage, StorageErrorKind,
@@ -26,8 +28,12 @@ use parlor_storage::{
 };
 
 pub mod hub;
+mod measure;
+mod progress;
 mod turns;
 mod writer;
+
+pub use self::progress::WriterState;
 
 /// The number of changes that each queue holds.
 const QUEUE_CAPACITY: usize = 1024;
@@ -68,6 +74,8 @@ pub struct Journal {
     output: mpsc::Sender<QueuedChange>,
     turns: Arc<Turns>,
     abandoned_runs: watch::Receiver<HashSet<MessageId>>,
+    progress: Arc<Progress>,
+    metrics: Arc<Metrics>,
 }
 
 #[derive(Debug)]
@@ -75,8 +83,21 @@ struct QueuedChange {
     change: Change,
     /// Receives the outcome of the change; `None` for output for which no caller waits.
     reply: Option<OutcomeSender>,
+    /// The time at which a delta was received; `None` for other changes.
+    received: Option<Instant>,
     /// The turn of a run, held until the change is taken for a commit.
     _turn: Option<Turn>,
+}
+
+impl QueuedChange {
+    fn new(change: Change) -> Self {
+        Self {
+            change,
+            reply: None,
+            received: None,
+            _turn: None,
+        }
+    }
 }
 
 type OutcomeSender = oneshot::Sender<Result<Outcome, JournalError>>;
@@ -92,20 +113,45 @@ impl Journal {
         };
         let (abandoned_sender, abandoned_runs) = watch::channel(HashSet::new());
         let turns = Arc::new(Turns::default());
+        let progress = Arc::new(Progress::default());
+        let metrics = hub.metrics().clone();
         let writer = JournalWriter {
             storage,
             hub,
             queues,
             turns: turns.clone(),
             abandoned_runs: abandoned_sender,
+            progress: progress.clone(),
+            received: Vec::new(),
         };
         let journal = Self {
             intents,
             output,
             turns,
             abandoned_runs,
+            progress,
+            metrics,
         };
         (journal, tokio::spawn(writer.run()))
+    }
+
+    /// Returns the figures of the server, which are those of the hub.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    /// Returns the numbers of intents and of output that wait for the writer.
+    pub fn queue_lengths(&self) -> (usize, usize) {
+        let length = |queue: &mpsc::Sender<_>| queue.max_capacity() - queue.capacity();
+        (length(&self.intents), length(&self.output))
+    }
+
+    /// Returns the state of the writer.
+    pub fn writer_state(&self) -> WriterState {
+        match self.output.is_closed() {
+            true => WriterState::Ended,
+            false => self.progress.state(),
+        }
     }
 
     /// Waits until a part of the run's output is lost because the database is damaged. From then on only the
@@ -127,9 +173,8 @@ impl Journal {
             &self.intents
         };
         let entry = QueuedChange {
-            change,
             reply: Some(reply),
-            _turn: None,
+            ..QueuedChange::new(change)
         };
         // The writer has ended because the process ends.
         let writer_ended = JournalError::Unavailable(StorageErrorKind::Other);
@@ -186,21 +231,16 @@ impl Journal {
                 output: JobOutput::RecordCall { step, call },
             },
         };
-        let entry = QueuedChange {
-            change,
-            reply: None,
-            _turn: None,
-        };
         // The writer ends only after the last sender is dropped.
-        let _ = self.output.send(entry).await;
+        let _ = self.output.send(QueuedChange::new(change)).await;
     }
 
     async fn enqueue(&self, run: RunKey, output: RunOutput) {
-        let turn = self.turns.take(run).await;
+        let received = output.is_delta().then(Instant::now);
         let entry = QueuedChange {
-            change: Change::Output { run, output },
-            reply: None,
-            _turn: turn,
+            received,
+            _turn: self.turns.take(run).await,
+            ..QueuedChange::new(Change::Output { run, output })
         };
         // The writer ends only after the last sender is dropped.
         let _ = self.output.send(entry).await;
@@ -297,13 +337,10 @@ fn merge_appends(entries: impl Iterator<Item = QueuedChange>) -> Vec<QueuedChang
             }
             _ => {
                 open.insert(run.message_id, merged.len());
+                let output = RunOutput::AppendEvents { events };
                 merged.push(QueuedChange {
-                    change: Change::Output {
-                        run,
-                        output: RunOutput::AppendEvents { events },
-                    },
                     reply: entry.reply,
-                    _turn: None,
+                    ..QueuedChange::new(Change::Output { run, output })
                 });
             }
         }

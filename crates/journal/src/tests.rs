@@ -29,6 +29,7 @@ fn append_entry(run: RunKey, event: RunEvent) -> QueuedChange {
             output: RunOutput::AppendEvents { events: vec![event] },
         },
         reply: None,
+        received: None,
         _turn: None,
     }
 }
@@ -56,6 +57,7 @@ fn merges_deltas_but_not_across_changes() {
             QueuedChange {
                 change: rename(),
                 reply: None,
+                received: None,
                 _turn: None,
             },
             append_entry(a, text_delta(5, "!")),
@@ -103,6 +105,7 @@ fn does_not_merge_across_a_stored_message() {
             output: RunOutput::StoreMessage { message },
         },
         reply: None,
+        received: None,
         _turn: None,
     };
     let merged = merge_appends(

@@ -1,13 +1,13 @@
 //! The writer task: commits queued changes, publishes their events, and isolates changes that a damaged
 //! database rejects.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, sync::Arc, time::Instant};
 
 use tokio::sync::watch;
 
 use super::{
-    ChangeQueues, JournalError, OutcomeSender, RETRY_DELAY, merge_appends, reject, retain_output,
-    turns::Turns,
+    ChangeQueues, JournalError, OutcomeSender, RETRY_DELAY, measure, merge_appends, progress::Progress,
+    reject, retain_output, turns::Turns,
 };
 use crate::hub::Hub;
 use parlor_base::clock;
@@ -23,6 +23,9 @@ pub(super) struct JournalWriter {
     pub turns: Arc<Turns>,
     /// Runs whose output was partly lost because the database is damaged, until they end.
     pub abandoned_runs: watch::Sender<HashSet<MessageId>>,
+    pub progress: Arc<Progress>,
+    /// The times at which the deltas of the present commit were received. Kept for its capacity.
+    pub received: Vec<Instant>,
 }
 
 impl JournalWriter {
@@ -32,13 +35,22 @@ impl JournalWriter {
             if entries.is_empty() {
                 return;
             }
+            self.progress.begin();
             self.turns.end();
+            self.received.clear();
+            self.received
+                .extend(entries.iter().filter_map(|entry| entry.received));
             let (changes, waiting): (Vec<_>, Vec<_>) = merge_appends(entries.into_iter())
                 .into_iter()
                 .map(|entry| (entry.change, entry.reply))
                 .unzip();
             crash_point!("journal::taken", if changes.iter().any(Change::is_run_end));
             self.commit(changes, waiting).await;
+            self.progress.end();
+            let published = Instant::now();
+            for received in &self.received {
+                self.hub.metrics().commits.count_delta(published - *received);
+            }
         }
     }
 
@@ -53,8 +65,14 @@ impl JournalWriter {
             if batch.is_empty() {
                 return;
             }
+            let metrics = self.hub.metrics();
+            let began = Instant::now();
             match self.storage.commit(clock::now(), batch).await {
                 Ok(committed) => {
+                    let events = committed.events.len();
+                    metrics.commits.count_commit(began.elapsed(), count, events);
+                    // Before anybody sees an end.
+                    measure::count_changes(&metrics.runs, batch, &committed.outcomes);
                     crash_point!("journal::committed", if batch.iter().any(Change::is_run_end));
                     self.hub.publish(&committed.events);
                     crash_point!("journal::published", if batch.iter().any(Change::is_run_end));
@@ -82,6 +100,7 @@ impl JournalWriter {
                     changes.drain(..count);
                 }
                 Err(error) if error.kind() == StorageErrorKind::Damaged => {
+                    metrics.commits.count_failure();
                     if count > 1 {
                         together = 1;
                         continue;
@@ -92,6 +111,7 @@ impl JournalWriter {
                     }
                 }
                 Err(error) => {
+                    metrics.commits.count_failure();
                     tracing::error!(%error, "could not commit; retrying in {delay:?}");
                     let kind = error.kind();
                     (changes, waiting) = retain_output(changes, waiting, kind);

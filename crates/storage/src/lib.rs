@@ -50,6 +50,7 @@ mod data_folder;
 pub mod endpoints;
 mod error;
 pub mod jobs;
+pub mod operations;
 mod outcome;
 pub mod postgres;
 pub mod projects;
@@ -161,6 +162,7 @@ pub trait Storage:
     + projects::ProjectStorage
     + schedules::ScheduleStorage
     + jobs::JobStorage
+    + operations::OperationsStorage
     + shares::ShareStorage
     + Send
     + Sync

@@ -11,6 +11,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
 
+use parlor_base::metrics::Metrics;
 use parlor_protocol::{MessageId, Position, UserId};
 use parlor_storage::{LogPage, LoggedEvent, RunKey, Storage, StorageError};
 
@@ -53,9 +54,22 @@ enum LiveMessage {
 #[derive(Debug, Default)]
 pub struct Hub {
     topics: Mutex<HashMap<Topic, Sender>>,
+    metrics: Arc<Metrics>,
 }
 
 impl Hub {
+    /// Creates a hub that records with the journal in these figures.
+    pub fn new(metrics: Arc<Metrics>) -> Self {
+        Self {
+            topics: Mutex::default(),
+            metrics,
+        }
+    }
+
+    pub(crate) fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
     /// Sends committed events to the subscribers of their topics.
     pub fn publish(&self, events: &[Arc<LoggedEvent>]) {
         let topics = self.topics.lock();
@@ -73,6 +87,7 @@ impl Hub {
                 }
             }
         }
+        self.metrics.commits.count_published(events.len());
     }
 
     /// Tells the followers of a run that it ended without an event, and the followers of its user to reload
@@ -181,7 +196,7 @@ impl Follower {
                         return Ok(FollowerItem::Event(event));
                     }
                 }
-                Err(RecvError::Lagged(_)) => self.is_behind = true,
+                Err(RecvError::Lagged(missed)) => self.fall_behind(missed),
                 // The hub removes a topic only with its last subscriber, and this follower still subscribes.
                 Err(RecvError::Closed) => std::future::pending().await,
             }
@@ -225,11 +240,17 @@ impl Follower {
                         return Some(event);
                     }
                 }
-                Err(TryRecvError::Lagged(_)) => self.is_behind = true,
+                Err(TryRecvError::Lagged(missed)) => self.fall_behind(missed),
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
             }
         }
         None
+    }
+
+    /// Reads the log next: the channel has dropped this number of messages.
+    fn fall_behind(&mut self, missed: u64) {
+        self.hub.metrics.commits.count_lag(missed);
+        self.is_behind = true;
     }
 
     /// Accepts a live event if it is new and none is missing before it.

@@ -72,6 +72,13 @@ impl RunOutput {
         matches!(self, Self::EndRun { .. } | Self::HandOverRun { .. })
     }
 
+    /// Returns true if the output is text or thinking that arrives piece by piece.
+    pub fn is_delta(&self) -> bool {
+        let is_delta =
+            |event: &RunEvent| matches!(event, RunEvent::TextDelta { .. } | RunEvent::Thinking { .. });
+        matches!(self, Self::AppendEvents { events } if events.iter().any(is_delta))
+    }
+
     /// Returns true if the output is a part of the answer, or what the answer is built on, so that later output is wrong
     /// without it.
     pub fn is_part_of_answer(&self) -> bool {

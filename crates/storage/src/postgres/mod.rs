@@ -113,7 +113,7 @@ impl SqlStorage {
         writer.process_lock = process_lock;
         Ok(Self {
             writer: Arc::new(Mutex::new(writer)),
-            readers: Readers::Postgres(readers, preparation),
+            readers: Readers::of_postgres(readers, preparation),
             lacks_earlier_data,
         })
     }

@@ -46,6 +46,7 @@ pub(crate) mod log_range;
 pub(crate) mod messages;
 pub(crate) mod model_calls;
 mod open;
+mod operations;
 pub(crate) mod page_context;
 pub(crate) mod parameters;
 pub(crate) mod payloads;

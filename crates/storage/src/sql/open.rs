@@ -2,7 +2,7 @@
 
 use super::SqlStorage;
 use crate::{StorageError, postgres::PostgresDatabase, transfer::refuse_incomplete};
-use parlor_base::settings::Settings;
+use parlor_base::{metrics::Metrics, settings::Settings};
 
 impl SqlStorage {
     /// Opens the database of the settings: one of Postgres if they have a URL, else the file of SQLite in the data folder.
@@ -27,5 +27,12 @@ impl SqlStorage {
             Some(database) => Self::open_postgres(folder, &database).await,
             None => Self::open(folder).await,
         }
+    }
+
+    /// Records the waits for connections in these figures.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: &Metrics) -> Self {
+        self.readers.set_wait(metrics.database.wait.clone());
+        self
     }
 }

@@ -109,7 +109,7 @@ impl SqlStorage {
         ));
         Ok(Self {
             writer,
-            readers: Readers::Sqlite(readers),
+            readers: Readers::of_sqlite(readers),
             lacks_earlier_data,
         })
     }

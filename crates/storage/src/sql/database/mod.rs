@@ -4,7 +4,10 @@
 //! Statements are written once, in the SQL that both take. [`dialect`] is the only place that knows the differences, besides
 //! the functions that Postgres gets from its schema (`migrations/postgres`). On SQLite a query goes to the driver as it is.
 
-use std::ops::{Deref, DerefMut};
+use std::{
+    ops::{Deref, DerefMut},
+    time::Instant,
+};
 
 use sqlx::{
     ConnectOptions, Connection as _, PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool,
@@ -16,6 +19,7 @@ pub(crate) use self::{
     row::{FromColumn, Row},
 };
 use crate::StorageError;
+use parlor_base::metrics::{Histogram, database::DatabaseMetrics, samples::ConnectionCount};
 
 pub(crate) mod dialect;
 mod escape;
@@ -129,7 +133,14 @@ impl Connector {
 
 /// The connections for reading.
 #[derive(Clone, Debug)]
-pub(crate) enum Readers {
+pub(crate) struct Readers {
+    pool: Pool,
+    /// The time that reads wait for a connection.
+    wait: Histogram,
+}
+
+#[derive(Clone, Debug)]
+enum Pool {
     Sqlite(SqlitePool),
     Postgres(PgPool, Preparation),
 }
@@ -153,30 +164,69 @@ impl DerefMut for Reader {
 }
 
 impl Readers {
+    pub(crate) fn of_sqlite(pool: SqlitePool) -> Self {
+        Self::new(Pool::Sqlite(pool))
+    }
+
+    pub(crate) fn of_postgres(pool: PgPool, preparation: Preparation) -> Self {
+        Self::new(Pool::Postgres(pool, preparation))
+    }
+
+    fn new(pool: Pool) -> Self {
+        Self {
+            pool,
+            wait: DatabaseMetrics::unregistered_wait(),
+        }
+    }
+
+    pub(crate) fn set_wait(&mut self, wait: Histogram) {
+        self.wait = wait;
+    }
+
     /// Takes a connection for a single query.
     pub(crate) async fn acquire(&self) -> Result<Reader, StorageError> {
-        Ok(Reader(Connection(match self {
-            Self::Sqlite(pool) => Driver::Sqlite(Handle::Pooled(pool.acquire().await?)),
-            Self::Postgres(_, Preparation::Once) => return self.begin().await,
-            Self::Postgres(pool, kept) => Driver::Postgres(Handle::Pooled(pool.acquire().await?), *kept),
-        })))
+        let began = Instant::now();
+        let driver = match &self.pool {
+            Pool::Sqlite(pool) => Driver::Sqlite(Handle::Pooled(pool.acquire().await?)),
+            Pool::Postgres(_, Preparation::Once) => return self.begin().await,
+            Pool::Postgres(pool, kept) => Driver::Postgres(Handle::Pooled(pool.acquire().await?), *kept),
+        };
+        self.wait.observe_duration(began.elapsed());
+        Ok(Reader(Connection(driver)))
     }
 
     /// Takes a connection and begins a transaction in which all queries see the same state.
     pub(crate) async fn begin(&self) -> Result<Reader, StorageError> {
-        Ok(Reader(Connection(match self {
-            Self::Sqlite(pool) => Driver::Sqlite(Handle::Reading(pool.begin().await?)),
-            Self::Postgres(pool, preparation) => {
+        let began = Instant::now();
+        let driver = match &self.pool {
+            Pool::Sqlite(pool) => Driver::Sqlite(Handle::Reading(pool.begin().await?)),
+            Pool::Postgres(pool, preparation) => {
                 let begun = pool.begin_with(dialect::BEGIN_READING_ON_POSTGRES).await?;
                 Driver::Postgres(Handle::Reading(begun), *preparation)
             }
-        })))
+        };
+        self.wait.observe_duration(began.elapsed());
+        Ok(Reader(Connection(driver)))
+    }
+
+    /// Returns the present connections.
+    pub(crate) fn count(&self) -> ConnectionCount {
+        let (open, idle, max) = match &self.pool {
+            Pool::Sqlite(pool) => (pool.size(), pool.num_idle(), pool.options().get_max_connections()),
+            Pool::Postgres(pool, _) => (pool.size(), pool.num_idle(), pool.options().get_max_connections()),
+        };
+        let number = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+        ConnectionCount {
+            open: number(open),
+            idle,
+            max: number(max),
+        }
     }
 
     pub(crate) async fn close(&self) {
-        match self {
-            Self::Sqlite(pool) => pool.close().await,
-            Self::Postgres(pool, _) => pool.close().await,
+        match &self.pool {
+            Pool::Sqlite(pool) => pool.close().await,
+            Pool::Postgres(pool, _) => pool.close().await,
         }
     }
 }
