@@ -214,6 +214,11 @@ impl Python {
         self.0.environment.borrow().as_ref().into()
     }
 
+    /// Returns the number of sessions.
+    pub fn session_count(&self) -> usize {
+        self.0.sessions.count()
+    }
+
     /// Returns the script that draws its charts.
     pub fn plotly_script(&self) -> PlotlyScript {
         PlotlyScript(self.0.environment.clone())

@@ -193,6 +193,16 @@ impl Sessions {
         table.fatal_steps.retain(|_, fatal| fatal.user_id != user_id);
     }
 
+    /// Returns the number of sessions that have not ended.
+    pub fn count(&self) -> usize {
+        let table = self.table.lock();
+        table
+            .entries
+            .values()
+            .filter(|entry| entry.session.is_alive())
+            .count()
+    }
+
     pub fn end_all(&self) {
         self.table.lock().entries.clear();
     }

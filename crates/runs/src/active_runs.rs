@@ -7,9 +7,13 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 
+use super::Runs;
 use parlor_protocol::{ConversationId, MessageId, UserId, intent::ApprovalAnswer};
 use parlor_storage::RunKey;
 
@@ -47,6 +51,8 @@ struct ActiveRun {
 pub(super) struct RunSlot {
     active: ActiveRuns,
     run: MessageId,
+    /// The time at which the run became active.
+    pub entered: Instant,
     /// Cancelled to stop the run.
     pub stop: CancellationToken,
     /// The user's approval answers while the run is active.
@@ -138,10 +144,16 @@ impl ActiveRuns {
         Ok(Some(RunSlot {
             active: self.clone(),
             run: run.message_id,
+            entered: Instant::now(),
             stop,
             approvals: answers,
             _end: end,
         }))
+    }
+
+    /// Returns the number of active runs.
+    pub fn count(&self) -> usize {
+        self.0.lock().entries.len()
     }
 
     /// Returns any active run.
@@ -206,6 +218,13 @@ impl ActiveRuns {
         while let Some(run) = self.any_active() {
             self.wait_until_ended(run).await;
         }
+    }
+}
+
+impl Runs {
+    /// Returns the number of runs on which this process works.
+    pub fn active_count(&self) -> usize {
+        self.0.active.count()
     }
 }
 

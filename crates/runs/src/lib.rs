@@ -16,6 +16,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use self::{
     active_runs::{ActiveRuns, RunSlot, TooManyRuns},
@@ -52,6 +53,7 @@ pub mod diagnostics;
 mod driver;
 mod history;
 pub mod jobs;
+mod log_span;
 mod message_files;
 mod named_tools;
 mod page_payloads;
@@ -280,7 +282,7 @@ impl Runs {
     async fn start_run(&self, run: RunKey, change: Change) -> Result<Outcome, StartError> {
         let (answer, answered) = oneshot::channel();
         let runs = self.clone();
-        tokio::spawn(async move {
+        let work = async move {
             // Earlier stops don't concern this run, even if they have not returned yet.
             let before = runs.0.active.latest_stop();
             let limit = runs.0.accounts.runs;
@@ -314,7 +316,8 @@ impl Runs {
                     None => runs.0.active.wait_until_ended(run.message_id).await,
                 }
             };
-            runs.drive_run(run, &mut slot).await;
+            let driven = runs.drive_run(run, &mut slot);
+            driven.instrument(log_span::of_run(run)).await;
             drop(slot);
             crash_point!("runs::left");
             runs.make_title_later(run);
@@ -324,7 +327,9 @@ impl Runs {
                 None => Queues::OfConversation(run.user_id, run.conversation_id),
             };
             runs.send_queued(queues).await;
-        });
+        };
+        // The lines of the log name the request, too.
+        tokio::spawn(work.in_current_span());
         let unavailable = JournalError::Unavailable(StorageErrorKind::Other);
         answered.await.map_err(|_| unavailable)?
     }

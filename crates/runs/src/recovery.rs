@@ -11,8 +11,7 @@ use tokio::time::timeout;
 
 use super::{ReadError, Runs};
 use crate::agent;
-use parlor_base::clock;
-use parlor_base::crash_point;
+use parlor_base::{clock, crash_point, metrics::runs::WorkKind};
 use parlor_journal::JournalError;
 use parlor_protocol::{RunError, RunEvent, RunStatus, transcript::apply_to_run};
 use parlor_storage::{Change, ChangeRejection, Queues, RunChange, RunKey, RunOutput, StorageErrorKind};
@@ -37,6 +36,7 @@ impl Runs {
         // Concurrently, so that the journal commits them together.
         stream::iter(&left)
             .for_each_concurrent(MAX_CONCURRENT_RECOVERIES, async |run| {
+                self.0.journal.metrics().runs.count_takeover(WorkKind::Answer);
                 if self.recover_run(run.key).await {
                     resumed.fetch_add(1, Relaxed);
                 }

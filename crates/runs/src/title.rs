@@ -6,6 +6,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use parking_lot::Mutex;
+use tracing::Instrument;
 
 use super::{
     Runs,
@@ -13,7 +14,7 @@ use super::{
     side_call::{Cut, SideAnswer, SideCall, time_out},
     title_text::clean_title,
 };
-use crate::diagnostics::record::Purpose;
+use crate::{diagnostics::record::Purpose, log_span};
 use parlor_base::settings::{Settings, TitleMode, TitleSettings};
 use parlor_model::{ModelMessage, ModelRequest};
 use parlor_protocol::{
@@ -117,13 +118,14 @@ impl Runs {
             return;
         }
         let runs = self.clone();
-        tokio::spawn(async move {
+        let work = async move {
             tokio::select! {
                 () = runs.make_title(run) => {}
                 () = runs.0.shutdown.cancelled() => {}
             }
             runs.0.titles.being_titled.lock().remove(&run.conversation_id);
-        });
+        };
+        tokio::spawn(work.instrument(log_span::of_run(run)));
     }
 
     async fn make_title(&self, run: RunKey) {

@@ -7,10 +7,11 @@ use tokio::{
     sync::{mpsc, oneshot},
     task::{Id, JoinSet},
 };
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::agent::Input;
-use parlor_base::{secrets::Secrets, settings::Limits};
+use parlor_base::{metrics::runs::ToolOutcome as CountedOutcome, secrets::Secrets, settings::Limits};
 use parlor_files::Files;
 use parlor_journal::Journal;
 use parlor_model::{ToolArtifacts, ToolInput, ToolOutcome};
@@ -109,7 +110,7 @@ impl ToolTasks {
             .as_ref()
             .and_then(|tool| tool.sequence(input.arguments()))
             .map(|sequence| self.take_turn(sequence.into_owned()));
-        let task = self.tasks.spawn(async move {
+        let work = async move {
             // The call may have side effects: its start has to be committed first.
             journal.flush(run).await.map_err(ToolError::new)?;
             // Held to the end of the call.
@@ -155,7 +156,8 @@ impl ToolTasks {
                 notes: Vec::new(),
             };
             stored.store(result, are_files_needed).await
-        });
+        };
+        let task = self.tasks.spawn(work.in_current_span());
         self.calls.insert(task.id(), call);
     }
 
@@ -186,6 +188,11 @@ impl ToolTasks {
             Ok(stored) => stored,
             Err(error) => (Err(error.0), ToolArtifacts::default()),
         };
+        let counted = match &output {
+            Ok(_) => CountedOutcome::Complete,
+            Err(_) => CountedOutcome::Failed,
+        };
+        self.journal.metrics().runs.count_tool_calls(counted, 1);
         let output = output.map_err(|error| self.secrets.redact(&error));
         Input::ToolEnded {
             index,
@@ -201,6 +208,10 @@ impl ToolTasks {
     /// Aborts all calls and waits until they have ended. Returns their use of models, which no end reports.
     pub async fn shut_down(&mut self) -> TokenTotals {
         self.tasks.shutdown().await;
+        let metrics = self.journal.metrics();
+        metrics
+            .runs
+            .count_tool_calls(CountedOutcome::Aborted, self.calls.len());
         let unreported = self.calls.drain().filter_map(|(_, call)| call.usage.total());
         unreported.fold(TokenTotals::default(), TokenTotals::plus)
     }

@@ -91,7 +91,8 @@ impl Models {
     /// As [`call`](Self::call).
     pub async fn call_with_low_priority(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let (slot, model) = self.resolve_slot(&request.model)?;
-        slot.endpoint.call(&model, request).await
+        self.measure_call(&slot, slot.endpoint.call(&model, request))
+            .await
     }
 }
 

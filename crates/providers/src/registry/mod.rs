@@ -5,6 +5,7 @@ mod capabilities;
 mod endpoint_set;
 mod images;
 mod list_cache;
+mod measured_call;
 mod name_lookup;
 mod own_endpoints;
 
@@ -33,7 +34,7 @@ use super::{
     tour::{self, Tour},
 };
 use parking_lot::{Mutex, RwLock};
-use parlor_base::{secrets::Secrets, settings::PromptLength};
+use parlor_base::{metrics::Metrics, secrets::Secrets, settings::PromptLength};
 use parlor_model::{Endpoint, ModelError, ModelErrorKind, ModelRequest, ModelStream};
 use parlor_protocol::{Prices, RunError, UserId, model_list::ModelList};
 
@@ -54,6 +55,8 @@ pub struct ModelsConfig {
     pub secrets: Arc<Secrets>,
     /// Parlor's own address, which is not a model server.
     pub own_address: Option<SocketAddr>,
+    /// The figures of the server.
+    pub metrics: Arc<Metrics>,
 }
 
 /// The models of all endpoints. Clones are cheap and share one list.
@@ -77,6 +80,7 @@ struct Inner {
     default_model: Option<String>,
     prices: BTreeMap<String, Prices>,
     secrets: Arc<Secrets>,
+    metrics: Arc<Metrics>,
     tour: EndpointSlot,
     cache: Mutex<Option<ModelListCache>>,
     /// Held during a refresh, so that only one runs at a time.
@@ -112,6 +116,7 @@ impl Models {
                 default_model: config.default_model,
                 prices: config.prices,
                 secrets: config.secrets,
+                metrics: config.metrics,
                 own: RwLock::default(),
                 tour: EndpointSlot::of(Arc::new(Tour)),
                 cache: Mutex::new(None),
@@ -250,7 +255,8 @@ impl Models {
     /// If there is no such model, or its server rejects the call.
     pub async fn call(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let (slot, model) = self.resolve_slot(&request.model)?;
-        count_call(&slot.activity, slot.endpoint.call(&model, request)).await
+        let call = self.measure_call(&slot, slot.endpoint.call(&model, request));
+        count_call(&slot.activity, call).await
     }
 
     /// Returns the endpoint of a model and the endpoint's name of it. An empty id means the default model.

@@ -106,6 +106,8 @@ struct Driver<'a> {
     /// Events logged, and their number at the last snapshot.
     logged_events: usize,
     stored_events: usize,
+    /// The time at which the run was started or continued; `None` once its first token has come.
+    waits_since: Option<Instant>,
     /// Notified when the user's last answer is committed.
     approval_committed: Option<oneshot::Sender<()>>,
 }
@@ -126,6 +128,7 @@ impl Driver<'_> {
                 match effect {
                     Effect::Log(event) => {
                         self.logged_events += 1;
+                        self.count_first_token(&event);
                         self.runs.journal.append(self.run, vec![event]).await;
                     }
                     Effect::Check(unchecked) => {
@@ -213,6 +216,15 @@ impl Driver<'_> {
             if matches!(input, Input::Shutdown) && self.runs.goes_on_by_itself(self.agent.message()) {
                 return self.leave().await;
             }
+        }
+    }
+
+    fn count_first_token(&mut self, event: &RunEvent) {
+        if matches!(event, RunEvent::TextDelta { .. } | RunEvent::Thinking { .. })
+            && let Some(since) = self.waits_since.take()
+        {
+            let metrics = self.runs.journal.metrics();
+            metrics.runs.count_first_token(since.elapsed());
         }
     }
 
@@ -308,7 +320,7 @@ async fn log_end_result<T>(
     outcome: Result<T, JournalError>,
 ) {
     match outcome {
-        Ok(_) => {}
+        Ok(_) => log_end(&message),
         // The conversation was deleted meanwhile. A call may have started its session after that.
         Err(JournalError::Rejected(_)) => {
             if let Some(sessions) = runs.tools.sessions() {
@@ -321,6 +333,14 @@ async fn log_end_result<T>(
         Err(JournalError::Unavailable(_)) => {
             tracing::error!(run = %run.message_id, "the journal has stopped; the run will be ended at the next start");
         }
+    }
+}
+
+fn log_end(message: &AssistantMessage) {
+    let status = message.status.as_str();
+    match &message.error {
+        Some(error) => tracing::warn!(status, code = error.code, "an answer has ended with an error"),
+        None => tracing::debug!(status, "an answer has ended"),
     }
 }
 

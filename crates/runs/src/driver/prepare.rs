@@ -227,6 +227,7 @@ impl<'a> Driver<'a> {
             rejected_images: 0,
             logged_events: 0,
             stored_events: 0,
+            waits_since: Some(slot.entered),
             approval_committed: None,
         }))
     }

@@ -46,6 +46,11 @@ impl ActiveJobs {
         }
     }
 
+    /// Returns the number of active jobs.
+    pub fn count(&self) -> usize {
+        self.0.lock().len()
+    }
+
     /// Stops a job of a user and waits until it is no longer active.
     pub async fn stop(&self, user_id: UserId, job_id: JobId) {
         let found: Vec<ActiveJob> = {

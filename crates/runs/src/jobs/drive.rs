@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
 use tokio::sync::oneshot;
+use tracing::Instrument;
 
 use super::{
     Jobs,
@@ -13,8 +14,8 @@ use super::{
     end::{JobEnd, other_version, panicked, resumed_too_often},
     shutting_down,
 };
-use crate::ReadError;
-use parlor_base::crash_point;
+use crate::{ReadError, log_span};
+use parlor_base::{crash_point, metrics::runs::WorkKind};
 use parlor_journal::JournalError;
 use parlor_protocol::{ApiError, ErrorCode, JobId, RunStatus, UserId};
 use parlor_storage::{
@@ -41,7 +42,10 @@ impl Jobs {
             } = key;
             let recover = JobChange::Recover { job_id, fence };
             let taken = self.take(user_id, job_id, recover).await;
-            let Err(error) = taken else { continue };
+            let Err(error) = taken else {
+                runs.journal.metrics().runs.count_takeover(WorkKind::Job);
+                continue;
+            };
             // A request may have taken, ended or deleted it meanwhile.
             let is_settled = matches!(
                 error.code,
@@ -73,7 +77,7 @@ impl Jobs {
         }
         let (answer, answered) = oneshot::channel();
         let jobs = self.clone();
-        tokio::spawn(async move {
+        let work = async move {
             let outcome = jobs.submit(user_id, change).await;
             let taken = match outcome {
                 Ok(Outcome::JobTaken { fence, again: false }) => Some(JobKey {
@@ -89,7 +93,8 @@ impl Jobs {
             if let Some((key, slot)) = slot {
                 jobs.drive(key, slot).await;
             }
-        });
+        };
+        tokio::spawn(work.instrument(log_span::of_job(user_id, job_id)));
         let unavailable = JournalError::Unavailable(StorageErrorKind::Other);
         let taken = answered.await.map_err(|_| unavailable);
         taken.flatten().map_err(api_error)

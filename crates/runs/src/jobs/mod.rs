@@ -116,6 +116,11 @@ impl Jobs {
         }))
     }
 
+    /// Returns the number of jobs on which this process works.
+    pub fn active_count(&self) -> usize {
+        self.0.active.count()
+    }
+
     /// Starts a job. The same request again returns the same job.
     ///
     /// # Errors
