@@ -8,7 +8,12 @@ use axum::extract::FromRef;
 use leptos::prelude::LeptosOptions;
 use tokio_util::sync::CancellationToken;
 
-use parlor_base::{clock::Clock, notices::Notices, settings::Settings};
+use parlor_base::{
+    clock::Clock,
+    metrics::{Metrics, samples::StoredWork},
+    notices::Notices,
+    settings::Settings,
+};
 use parlor_files::Files;
 use parlor_journal::{Journal, hub::Hub};
 use parlor_pages::Pages;
@@ -29,8 +34,10 @@ pub mod doctor;
 pub mod endpoints;
 pub mod files;
 mod hosts;
+mod last_answer;
 mod last_uses;
 pub mod listed_pages;
+mod metrics;
 pub mod models;
 pub mod news;
 pub mod notebook;
@@ -38,6 +45,7 @@ pub mod parameters;
 pub mod payloads;
 pub mod personal;
 pub mod projects;
+mod readiness;
 pub mod retention;
 pub mod schedules;
 pub mod search;
@@ -53,6 +61,8 @@ pub use self::{
     caller::{Caller, current_caller, current_visitor, fingerprint, set_error_status},
     endpoints::Endpoints,
     hosts::Hosts,
+    last_answer::LastAnswer,
+    readiness::Readiness,
     sharing::Watchers,
     tokens::TokenAuthenticator,
 };
@@ -81,6 +91,11 @@ pub struct AppState {
     pub access: Arc<AccessMonitor>,
     pub files: Files,
     pub notices: Notices,
+    pub readiness: Arc<Readiness>,
+    /// The figures for operators.
+    pub metrics: Arc<Metrics>,
+    /// The unfinished work in the database, for the figures.
+    pub stored_work: Arc<LastAnswer<StoredWork>>,
     /// The script that draws charts.
     pub plotly: PlotlyScript,
     /// The readers who watch live shares.

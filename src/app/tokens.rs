@@ -125,7 +125,7 @@ pub fn unauthorized(reason: &str) -> ApiError {
 }
 
 /// Returns the value after the scheme `Bearer`, which is case-insensitive.
-fn parse_bearer(value: &HeaderValue) -> Option<&str> {
+pub fn parse_bearer(value: &HeaderValue) -> Option<&str> {
     let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
     scheme
         .eq_ignore_ascii_case("bearer")

@@ -71,12 +71,17 @@ async fn serve(overrides: &Overrides, opens_browser: bool, pages: MakePages) -> 
              port"
         )
     })?;
+    let metrics_listener = bind_metrics(settings.metrics.addr).await?;
     if let Some(folder) = &settings.server.site {
         assets::use_folder(folder)?;
     }
     let server = Server::open_with(settings, built_in_tools, pages)
         .await
         .map_err(|error| format!("the data in {data} can't be used: {error}"))?;
+    let server = match metrics_listener {
+        Some(listener) => server.with_metrics_listener(listener),
+        None => server,
+    };
     // Before the line below: whoever waits for it may stop Parlor at once.
     let shutdown = catch_shutdown_signals()?;
     let setup_token = server.new_setup_token().await?;
@@ -95,6 +100,18 @@ async fn serve(overrides: &Overrides, opens_browser: bool, pages: MakePages) -> 
     }
     server.serve(listener, shutdown).await?;
     Ok(())
+}
+
+/// Binds the metrics' own address, if there is one.
+async fn bind_metrics(addr: Option<SocketAddr>) -> Result<Option<TcpListener>, CommandError> {
+    let Some(addr) = addr else { return Ok(None) };
+    let listener = TcpListener::bind(addr).await.map_err(|error| {
+        format!(
+            "the address {addr} of the metrics can't be used: {error}. Choose another one in the setting metrics.addr"
+        )
+    })?;
+    tracing::info!("the metrics are at http://{}/metrics", listener.local_addr()?);
+    Ok(Some(listener))
 }
 
 /// Rejects the start if the data would be elsewhere than where an earlier version, started in the same folder, kept them. An empty

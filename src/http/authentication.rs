@@ -6,6 +6,7 @@ use super::{
     accounts::{self, SETUP_PATH, cookie},
     client::Client,
     error_response::{accepts_html, is_program_path},
+    health::is_health_path,
     origin::RequestHead,
     security::{Admission, is_api, is_rpc},
     shared,
@@ -22,9 +23,6 @@ use parlor_base::settings::AuthMode;
 use parlor_protocol::{ApiError, ErrorCode};
 use parlor_storage::accounts::Account;
 
-/// The path of the health check, which tells nothing but that the server runs.
-const HEALTH_PATH: &str = "/healthz";
-
 /// The user of a request.
 #[derive(Default)]
 pub struct Identity {
@@ -38,7 +36,7 @@ impl Identity {
     pub fn may_open(&self, app: &AppState, path: &str) -> bool {
         app.accounts.mode() == AuthMode::None
             || self.access.is_some()
-            || path == HEALTH_PATH
+            || is_health_path(path)
             || assets::is_asset(path)
             || accounts::is_public(path)
             || shared::is_public(path)
@@ -53,7 +51,7 @@ impl Identity {
 pub async fn identify(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result<Identity, ApiError> {
     let path = head.uri.path();
     // It is open to everybody, so nothing in the request may count: no token, no session, no header of a proxy.
-    if path == HEALTH_PATH {
+    if is_health_path(path) {
         return Ok(Identity::default());
     }
     if app.accounts.mode() == AuthMode::Proxy && !client.is_proxied {

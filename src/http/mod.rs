@@ -44,9 +44,12 @@ mod event_stream;
 mod files;
 mod form;
 mod framed_page;
+mod health;
 mod interaction;
 mod jobs;
+mod measure;
 mod messages;
+mod metrics;
 mod notebook;
 mod nul;
 pub mod openapi;
@@ -70,7 +73,10 @@ mod texts;
 mod tool_markers;
 mod upload;
 
-pub use self::connections::{fill_date_cache, serve};
+pub use self::{
+    connections::{fill_date_cache, serve},
+    metrics::own_router as metrics_router,
+};
 
 /// The routes of the public contract, with their descriptions.
 fn contract_routes() -> ApiRouter<AppState> {
@@ -292,18 +298,21 @@ pub fn router(app: AppState) -> Router {
         .route("/v1", any(error_response::unknown_path))
         .route("/v1/", any(error_response::unknown_path))
         .route("/v1/{*unknown}", any(error_response::unknown_path))
-        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
         .route("/send", post(form::send))
         .route(framed_page::PATH, post(framed_page::show))
         .route("/charts/plotly.js", get(charts::script))
         .merge(page)
         .merge(accounts::routes(&app))
         .merge(shared::routes())
+        .merge(metrics::routes(&app))
         .method_not_allowed_fallback(error_response::method_not_allowed)
         .layer(DefaultBodyLimit::max(app.settings.limits.request_bytes))
         .layer(compression)
         .layer(middleware::from_fn_with_state(app.clone(), shared::add_headers))
         .layer(middleware::from_fn_with_state(app.clone(), security::guard))
         .layer(middleware::from_fn(cors::expose_response))
+        .layer(middleware::from_fn_with_state(app.clone(), measure::measure))
         .with_state(app)
 }

@@ -6,7 +6,7 @@
 //! 3. Cross-site requests (`Origin`, `Sec-Fetch-Site`), of every method: a request that only reads can also trigger requests to
 //!    other servers.
 //! 4. With accounts, everything needs an identity but the pages for signing in and for new accounts, shares with a link, the
-//!    health check and the files of the page.
+//!    health checks and the files of the page.
 //!
 //! Other pages have no token, so a request with one may come from any origin ([`cors`] allows it). No browser
 //! sends a token by itself, so it cannot be used in the user's name. A request with an invalid token is
@@ -23,7 +23,7 @@ use super::{
     accounts::{SETUP_PATH, whole_seconds},
     authentication::{self, Identity},
     client::{Client, PeerAddress},
-    cors, error_response,
+    cors, error_response, metrics,
     origin::RequestHead,
     upload::SlowUpload,
 };
@@ -60,6 +60,7 @@ pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next
         Ok(Admission::Granted(identity)) => {
             let extensions = request.extensions_mut();
             if let Some(access) = identity.access {
+                tracing::Span::current().record("user_id", tracing::field::display(access.user_id));
                 extensions.insert(access);
             }
             if let Some(account) = identity.account {
@@ -133,6 +134,12 @@ pub(super) enum Admission {
 /// If the request is rejected.
 async fn admit(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result<Admission, ApiError> {
     let (path, headers) = (head.uri.path(), head.headers);
+    // A page of another site has no token, whatever the name under which it asks.
+    if metrics::is_served_with_token(app, path) {
+        count_request(app, path, None, client)?;
+        metrics::check_token(&app.settings, headers)?;
+        return Ok(Admission::Granted(Identity::default()));
+    }
     let allowed = &*app.hosts;
     let host = match head.check_host(allowed) {
         // Nobody can be signed in yet, and whoever has the setup token adds this name.

@@ -9,13 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::{
-        self, AccessMonitor, Accounts, AppState, Endpoints, Hosts, TokenAuthenticator,
+        self, AccessMonitor, Accounts, AppState, Endpoints, Hosts, LastAnswer, Readiness, TokenAuthenticator,
         doctor::{ServerServices, network_notice},
     },
     http,
 };
 use parlor_base::{
-    clock::{self, Clock, SystemClock},
+    clock::{Clock, SystemClock},
+    metrics::Metrics,
     notices::Notices,
     secrets::Secrets,
     settings::{AccessRule, Settings},
@@ -25,8 +26,8 @@ use parlor_files as files;
 use parlor_files::Files;
 use parlor_journal::{Journal, hub::Hub};
 use parlor_pages::{Pages, data::Data};
-use parlor_protocol::{ApiError, Timestamp};
-use parlor_providers::Models;
+use parlor_protocol::ApiError;
+use parlor_providers::{Models, ModelsConfig};
 use parlor_python::Python;
 use parlor_runs::{Runs, jobs::Jobs};
 use parlor_storage::{SqlStorage, Storage, StorageError, sqlite::keep_files_marker};
@@ -37,6 +38,7 @@ mod built_in;
 mod damage_check;
 mod memory;
 mod models_config;
+mod trimming;
 
 pub use self::{
     built_in::{ServerParts, built_in_job_kinds, built_in_pages, built_in_tools},
@@ -54,6 +56,8 @@ const CLOSE_STEP_TIMEOUT: Duration = Duration::from_secs(1);
 /// A server that has opened its data and can start to listen.
 pub struct Server {
     app: AppState,
+    /// The listener of the metrics' own address.
+    metrics_listener: Option<TcpListener>,
     writer: JoinHandle<()>,
     /// The recovery of an earlier process's runs, if it takes longer than the start waits.
     recovery: Option<JoinHandle<()>>,
@@ -81,13 +85,16 @@ impl Server {
         tools: impl FnOnce(&ServerParts) -> ToolRegistry,
         pages: impl FnOnce(&ServerParts) -> Pages,
     ) -> Result<Self, StorageError> {
-        let database = SqlStorage::open_configured(&settings).await?;
+        let metrics = Arc::new(Metrics::new(&settings.metrics));
+        let database = SqlStorage::open_configured(&settings)
+            .await?
+            .with_metrics(&metrics);
         let notices = Notices::default();
         if database.lacks_earlier_data() {
             notices.add(damage_check::missing_data_notice());
         }
         let storage: Arc<dyn Storage> = Arc::new(database);
-        let hub = Arc::new(Hub::default());
+        let hub = Arc::new(Hub::new(metrics.clone()));
         let (journal, writer) = Journal::start(storage.clone(), hub.clone());
         let files = Files::open(
             settings.server.data(),
@@ -106,7 +113,10 @@ impl Server {
         }
         files.move_attachment_rows().await?;
         let secrets = Arc::new(Secrets::from_settings(&settings));
-        let models = Arc::new(Models::new(models_config(&settings, &secrets)));
+        let models = Arc::new(Models::new(ModelsConfig {
+            metrics: metrics.clone(),
+            ..models_config(&settings, &secrets)
+        }));
         let endpoints = Endpoints::open(&settings, storage.clone(), journal.clone(), models.clone()).await?;
         // The first page must not wait for slow model servers to list their models.
         tokio::spawn({
@@ -199,6 +209,8 @@ impl Server {
         let leptos = LeptosOptions::builder().output_name("parlor").build();
         let shutdown = CancellationToken::new();
         let hosts = Hosts::open(&settings);
+        let readiness = Readiness::new(storage.clone(), journal.clone(), &settings);
+        let stored_work = LastAnswer::new(&settings);
         let settings = Arc::new(settings);
         let app = AppState {
             settings,
@@ -218,6 +230,9 @@ impl Server {
             access,
             files,
             notices,
+            readiness: Arc::new(readiness),
+            metrics,
+            stored_work: Arc::new(stored_work),
             plotly: python.plotly_script(),
             watchers: Arc::default(),
             leptos,
@@ -225,6 +240,7 @@ impl Server {
         };
         Ok(Self {
             app,
+            metrics_listener: None,
             writer,
             recovery,
             mcp,
@@ -239,6 +255,13 @@ impl Server {
     /// If storage fails.
     pub async fn new_setup_token(&self) -> Result<Option<String>, ApiError> {
         self.app.accounts.new_setup_token().await
+    }
+
+    /// Sets the listener of the metrics' own address.
+    #[must_use]
+    pub fn with_metrics_listener(mut self, listener: TcpListener) -> Self {
+        self.metrics_listener = Some(listener);
+        self
     }
 
     /// Sets the clock of schedules. For tests, which move it by hand.
@@ -266,6 +289,7 @@ impl Server {
     ) -> std::io::Result<()> {
         let Self {
             app,
+            metrics_listener,
             writer,
             recovery,
             mcp,
@@ -276,7 +300,7 @@ impl Server {
         let erasing = tokio::spawn(app::deletion::erase_hidden(app.clone()));
         let deleting = tokio::spawn(app::accounts::deletion::resume(app.clone()));
         let expiring = tokio::spawn(app::retention::erase_expired_periodically(app.clone()));
-        let trimming = tokio::spawn(trim_log_periodically(app.clone()));
+        let trimming = tokio::spawn(trimming::trim_log_periodically(app.clone()));
         let sweeping = tokio::spawn(files::sweep_periodically(app.files.clone()));
         let indexing = tokio::spawn(app::search::index_in_background(app.clone()));
         let sending = tokio::spawn(app::schedules::timer::run_periodically(app.clone()));
@@ -287,6 +311,8 @@ impl Server {
             async move {
                 signal.await;
                 tracing::info!("stopping");
+                // Proxies send new requests elsewhere, while the present ones end.
+                app.readiness.begin_stop();
                 // The runs end first, so that clients still receive their ends. Jobs go on at the next start.
                 let ended = async { tokio::join!(app.jobs.shut_down(), app.runs.shut_down(run_timeout)) };
                 if timeout(run_timeout + CLOSE_STEP_TIMEOUT, ended).await.is_err() {
@@ -297,9 +323,23 @@ impl Server {
             }
         });
         let settings = app.settings.clone();
+        let metrics = metrics_listener.map(|listener| {
+            http::serve(
+                listener,
+                http::metrics_router(app.clone()),
+                &settings,
+                down.clone(),
+            )
+        });
+        let metrics = async {
+            if let Some(metrics) = metrics {
+                metrics.await;
+            }
+        };
         let served = http::serve(listener, http::router(app), &settings, down.clone());
+        let served = async { tokio::join!(served, metrics) };
         tokio::select! {
-            () = served => {}
+            _ = served => {}
             () = async { down.cancelled().await; tokio::time::sleep(CLOSE_STEP_TIMEOUT).await } => {
                 tracing::warn!("some connections did not end in time");
             }
@@ -346,24 +386,5 @@ impl ScheduleTimer {
     /// If the database can't be read.
     pub async fn send_due(&self) -> Result<(), StorageError> {
         app::schedules::timer::send_due(&self.0).await
-    }
-}
-
-/// Trims the log periodically, for as long as the server runs.
-async fn trim_log_periodically(app: AppState) {
-    let log = app.settings.log.clone();
-    let keep_ms = i64::try_from(log.keep.as_millis()).unwrap_or(i64::MAX);
-    let mut ticks = tokio::time::interval(log.trim_interval);
-    loop {
-        ticks.tick().await;
-        let before = Timestamp(clock::now().0.saturating_sub(keep_ms));
-        match app.storage.trim_log(before, log.keep_events).await {
-            Ok(0) => {}
-            Ok(removed) => tracing::debug!(removed, "trimmed the log"),
-            Err(error) => tracing::error!(%error, "could not trim the log"),
-        }
-        if let Err(error) = app.accounts.trim_audit_log().await {
-            tracing::error!(error = error.message, "could not trim the audit log");
-        }
     }
 }

@@ -77,5 +77,6 @@ pub fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfi
             .collect(),
         secrets: secrets.clone(),
         own_address: Some(settings.server.addr),
+        ..ModelsConfig::default()
     }
 }

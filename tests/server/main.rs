@@ -45,6 +45,7 @@ mod model_payloads;
 mod news;
 mod nginx;
 mod openapi;
+mod operations;
 mod pages;
 mod parameters;
 mod payloads;

@@ -30,6 +30,11 @@ impl Watchers {
             share_id,
         })
     }
+
+    /// Returns the number of all places that are taken.
+    pub fn count(&self) -> usize {
+        self.0.lock().values().sum()
+    }
 }
 
 impl Drop for WatcherPlace {

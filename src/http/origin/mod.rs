@@ -179,7 +179,7 @@ pub fn is_loopback(authority: &Authority) -> bool {
 }
 
 /// Returns the IP address that a host is, if it is one.
-fn ip_address(authority: &Authority) -> Option<IpAddr> {
+pub fn ip_address(authority: &Authority) -> Option<IpAddr> {
     let ip = authority.host().trim_start_matches('[').trim_end_matches(']');
     ip.parse().ok().filter(|_| !authority.as_str().contains('@'))
 }

@@ -70,6 +70,7 @@ async fn attacker_without_the_token_adds_no_name() {
         "/rpc/models",
         "/api/models",
         "/healthz",
+        "/readyz",
     ] {
         assert_eq!(
             status(&browser, &team.parlor, ATTACKER, path).await,

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use crate::fuzz::targets::all_targets;
 
 /// Routes that everybody may use.
-const PUBLIC: [(&str, &str); 17] = [
+const PUBLIC: [(&str, &str); 19] = [
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
     ("GET", "/sign-in/start"),
@@ -20,6 +20,9 @@ const PUBLIC: [(&str, &str); 17] = [
     ("GET", "/new-password/{secret}"),
     ("POST", "/new-password/{secret}"),
     ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    // Only with the token of the metrics: `operations::metrics`.
+    ("GET", "/metrics"),
     // Only with the key of a share: `sharing::keys`.
     ("GET", "/shared/{key}/events"),
     ("GET", "/shared/{key}/files/{file_id}"),

@@ -96,6 +96,11 @@ impl Parlor {
         }
     }
 
+    /// Begins to stop, as on SIGTERM.
+    pub fn begin_stop(&self) {
+        self.stop.cancel();
+    }
+
     /// Stops as on SIGTERM and waits for the end.
     pub async fn stop(self) {
         self.stop.cancel();

@@ -1,0 +1,5 @@
+//! The operations of a server: readiness, and the figures for Prometheus.
+
+mod exposition;
+mod metrics;
+mod readiness;
