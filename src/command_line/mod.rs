@@ -1,6 +1,6 @@
 //! The command line: its commands and options, and what they do.
 //!
-//! - [`program`]: log and runtime of the program
+//! - [`program`]: runtime of the program; [`log`]: its log, in lines for people or as JSON ([`json_log`])
 //! - [`serve`]: the server, with which a plain `parlor` starts; [`browser`]: the program that opens its page
 //! - [`data`]: backups, their restoration, and moves to another database
 //! - [`doctor`]: the check of a machine and its settings
@@ -9,6 +9,8 @@
 mod browser;
 mod data;
 mod doctor;
+mod json_log;
+mod log;
 mod others;
 mod program;
 mod serve;

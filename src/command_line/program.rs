@@ -1,17 +1,19 @@
-//! The program: reads the command line, sets up log and runtime, runs the command, reports its error.
+//! The program: reads the command line, starts log and runtime, runs the command, reports its error.
 
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     process::ExitCode,
 };
 
 use clap::Parser;
-use parlor_base::secrets::log;
 use parlor_files::ImageForm;
 use parlor_pages::Pages;
-use tracing_subscriber::EnvFilter;
 
-use super::{Cli, Command, CommandError, CommandWithLog, PythonCommand, data, doctor, others, serve};
+use super::{
+    Cli, Command, CommandError, CommandWithLog, PythonCommand, data, doctor,
+    log::{self, LogForm},
+    others, serve,
+};
 use crate::{
     http,
     server::{self, ServerParts},
@@ -19,13 +21,6 @@ use crate::{
 
 /// A function that makes the pages of a program.
 pub type MakePages = fn(&ServerParts) -> Pages;
-
-/// The default log filter; `PARLOR_LOG` overrides it.
-const DEFAULT_LOG_FILTER: &str = "info";
-
-/// Targets removed from the log. rmcp would log the messages of MCP servers verbatim, and their URLs
-/// with keys. `tools::mcp` logs what is relevant of them.
-const SILENCED_TARGETS: &str = ",rmcp=off";
 
 /// Runs the command line of a program with these pages: the whole `main` of Parlor, and of a program with a page more. It starts
 /// itself for some of its work, such as reading documents, so a program must do nothing
@@ -76,23 +71,16 @@ fn run_on_runtime(command: CommandWithLog, pages: MakePages) -> ExitCode {
 }
 
 async fn run_with_log(command: CommandWithLog, pages: MakePages) -> ExitCode {
-    let filter = std::env::var("PARLOR_LOG").unwrap_or_default();
-    let filter = if filter.trim().is_empty() {
-        DEFAULT_LOG_FILTER.into()
-    } else {
-        filter
-    };
-    let filter = EnvFilter::try_new(filter + SILENCED_TARGETS)
-        .unwrap_or_else(|_| EnvFilter::new(format!("{DEFAULT_LOG_FILTER}{SILENCED_TARGETS}")));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(|| log::RedactedStderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
+    let form = log::start();
     match run_command(command, pages).await {
         Ok(code) => code,
         Err((what, error)) => {
-            let _ = writeln!(io::stderr(), "{what}: {error}");
+            match form {
+                LogForm::Text => {
+                    let _ = writeln!(io::stderr(), "{what}: {error}");
+                }
+                LogForm::Json => tracing::error!("{what}: {error}"),
+            }
             ExitCode::FAILURE
         }
     }

@@ -24,6 +24,7 @@ mod failpoints;
 mod files;
 mod hand_over;
 mod jobs;
+mod json_log;
 mod kill;
 mod projects;
 mod provider_kinds;

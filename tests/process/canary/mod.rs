@@ -192,6 +192,11 @@ async fn no_secret_comes_out_anywhere() {
         .unwrap();
     ann.seen
         .push(("a wrong token".into(), refused.text().await.unwrap()));
+    let figures = ann.client.get(format!("{}/metrics", ann.url));
+    let figures = figures.bearer_auth(canary("METRICSTOKEN")).send().await.unwrap();
+    assert_eq!(figures.status(), 200);
+    ann.seen
+        .push(("the metrics".into(), figures.text().await.unwrap()));
     server.terminate().await;
     timeout(TEST_TIMEOUT, server.child.wait())
         .await

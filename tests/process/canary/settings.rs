@@ -5,11 +5,12 @@ use std::{collections::BTreeMap, fs, path::Path};
 use upstream::Upstream;
 
 /// The settings that are secrets, by the file of `crates/base/src/settings` and the field, each with its canaries.
-const SETTINGS: [(&str, &str, &[&str]); 11] = [
+const SETTINGS: [(&str, &str, &[&str]); 12] = [
     ("databases.rs", "password", &["DATABASE"]),
     ("mcp.rs", "env", &["MCPENV", "MCPENVFROM"]),
     ("mcp.rs", "headers", &["MCPHEADER", "MCPHEADERFROM"]),
     ("mcp.rs", "values", &["MCPENV", "MCPHEADER"]),
+    ("metrics.rs", "token", &["METRICSTOKEN"]),
     ("mod.rs", "api_key", &["APIKEY"]),
     ("mod.rs", "headers", &["HEADER", "HEADERENV"]),
     ("mod.rs", "secret_key", &[SECRET_KEY]),
@@ -140,6 +141,7 @@ password_env = "CANARY_DATABASE"
     );
     let variables = [
         ("PARLOR_SECRET_KEY", SECRET_KEY),
+        ("PARLOR_METRICS_TOKEN", "METRICSTOKEN"),
         ("CANARY_OIDC", "OIDC"),
         ("CANARY_APIKEY", "APIKEY"),
         ("CANARY_HEADERENV", "HEADERENV"),

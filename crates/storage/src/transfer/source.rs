@@ -90,7 +90,7 @@ impl Source {
             .connect_with(reading_options(folder))
             .await?;
         let source = Self {
-            readers: Readers::Sqlite(readers),
+            readers: Readers::of_sqlite(readers),
             folder: None,
             process_lock: None,
         };
@@ -105,7 +105,7 @@ impl Source {
             .await
             .map_err(unreachable)?;
         let source = Self {
-            readers: Readers::Postgres(readers, database.preparation()),
+            readers: Readers::of_postgres(readers, database.preparation()),
             folder: None,
             process_lock: None,
         };
