@@ -45,7 +45,9 @@ pub async fn move_data(overrides: &Overrides, to: Option<String>) -> Result<(), 
             return Err("the data is in Postgres already: use pg_dump to copy it into another one".into());
         }
         (false, false) => {
-            return Err("the data is in SQLite already: `parlor backup` copies it into another folder".into());
+            return Err(
+                "the data is in SQLite already: `parlor backup` copies it into another folder".into(),
+            );
         }
     };
     let data = settings.server.data();
