@@ -93,14 +93,22 @@ async fn a_running_server_is_backed_up_and_restored() {
         "{text}"
     );
     assert!(text.contains("Verified: "), "{text}");
-    // Only the backup itself is left.
-    assert!(!folder.path().join("backup.verify").exists());
+    // Only the data and the backup are left.
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     let text = fail(&data, &["backup", to], None).await;
     assert!(text.contains("there is something in"), "{text}");
     // Nothing of the person's is overwritten.
     let text = fail(&data, &["restore", to], None).await;
-    assert!(text.contains("there is data in"), "{text}");
+    assert!(text.contains("another Parlor uses it"), "{text}");
     server.kill().await;
+    let text = fail(&data, &["restore", to], None).await;
+    assert!(text.contains("parlor.db already"), "{text}");
+    // SQLite would take the log of another database for the restored one's.
+    let lost = folder.path().join("lost");
+    fs::create_dir(&lost).unwrap();
+    fs::write(lost.join("parlor.db-wal"), "the log of a lost database").unwrap();
+    let text = fail(&lost, &["restore", to], None).await;
+    assert!(text.contains("parlor.db-wal already"), "{text}");
 
     let restored = folder.path().join("restored");
     fs::create_dir(&restored).unwrap();

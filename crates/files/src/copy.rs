@@ -29,32 +29,40 @@ pub struct FileDigest {
 /// The digests of files, by their paths below the data folder, with slashes.
 pub type FileDigests = BTreeMap<String, FileDigest>;
 
-/// Copies the contents of a data folder that the other one lacks, and adds the digests of all of them. One that disappears meanwhile is left
-/// out: its row is gone, too.
+/// Copies the contents of a data folder that `digests` does not have with the same length (a file grows while it is uploaded), and adds
+/// theirs. One that disappears meanwhile is left out: its row is gone, too.
 ///
 /// # Errors
 ///
 /// If a file can't be read or written.
 pub fn copy_contents(from: &Path, to: &Path, digests: &mut FileDigests) -> io::Result<()> {
-    let mut paths = Vec::new();
-    list(&from.join(FOLDER_NAME), Path::new(FOLDER_NAME), &mut paths)?;
-    for path in paths {
-        let Some(name) = path
-            .to_str()
-            .map(|name| name.replace(std::path::MAIN_SEPARATOR, "/"))
-        else {
-            continue;
-        };
-        if digests.contains_key(&name) {
+    for name in content_names(from)? {
+        let source = from.join(&name);
+        let known = digests.get(&name).map(|digest| digest.bytes);
+        if known.is_some() && source.metadata().is_ok_and(|file| known == Some(file.len())) {
             continue;
         }
-        match copy_file(&from.join(&path), &to.join(&path)) {
+        match copy_file(&source, &to.join(&name)) {
             Ok(digest) => digests.insert(name, digest),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
     }
     Ok(())
+}
+
+/// Returns the paths of all contents below a data folder, with slashes.
+///
+/// # Errors
+///
+/// If a folder can't be read.
+pub fn content_names(folder: &Path) -> io::Result<Vec<String>> {
+    let mut paths = Vec::new();
+    list(&folder.join(FOLDER_NAME), Path::new(FOLDER_NAME), &mut paths)?;
+    let names = paths.iter().filter_map(|path| path.to_str());
+    Ok(names
+        .map(|name| name.replace(std::path::MAIN_SEPARATOR, "/"))
+        .collect())
 }
 
 /// Adds the paths of all files below a folder. Links are left out, of which Parlor makes none.
@@ -97,7 +105,22 @@ pub fn copy_file(from: &Path, to: &Path) -> io::Result<FileDigest> {
     let digest = digest(&mut source, |bytes| target.write_all(bytes))?;
     target.sync_all()?;
     fs::rename(&part, to)?;
+    if let Some(folder) = to.parent() {
+        sync_folder(folder)?;
+    }
     Ok(digest)
+}
+
+/// Makes the names in a folder survive a power cut.
+///
+/// # Errors
+///
+/// If it can't be opened or written.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    match cfg!(unix) {
+        true => File::open(folder)?.sync_all(),
+        false => Ok(()),
+    }
 }
 
 /// Returns the digest of a file.

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 pub use self::{
     chart::{MAX_CHART_PICTURE_BYTES, is_chart},
-    copy::{FileDigest, FileDigests, copy_contents, copy_file, digest_file},
+    copy::{FileDigest, FileDigests, content_names, copy_contents, copy_file, digest_file, sync_folder},
     pages::{PagePart, page_ranges, parts_by_page, split_pages},
     prepare::{CleanImage, PrepareError},
     reader::{

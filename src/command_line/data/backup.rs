@@ -1,24 +1,31 @@
 //! `parlor backup`: the database and all files in one folder, while Parlor runs.
 //!
-//! A backup is a data folder: Parlor starts with it. The contents of files are copied before the database and after it. They never
-//! change, and their rows are deleted before them, so each row of the copied database has its content.
+//! A backup is a data folder: Parlor starts with it. The contents of files are copied before the database, and those that are new or longer
+//! after it. A content is complete before its row is committed and deleted after it, so rows of the copied database have theirs.
 
-use std::{fs, io, path::Path};
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+};
 
 use parlor_base::{
     clock,
     settings::{Overrides, Settings},
 };
-use parlor_files::{FileDigests, copy_contents, digest_file};
+use parlor_files::{FileDigests, copy_contents, digest_file, sync_folder};
 use parlor_storage::{
     SqlStorage, Storage,
     postgres::PostgresDatabase,
     sqlite::DATABASE_FILE_NAME,
-    transfer::{self, Source},
+    transfer::{self, Source, TableDigests, TransferError},
 };
 
-use super::{CopiedFolder, end_progress, manifest::Manifest, restore, say, show_progress, shown_bytes};
+use super::{end_progress, manifest::Manifest, restore, say, show_progress, shown_bytes};
 use crate::command_line::CommandError;
+
+/// The folder in which the database is made: no server starts with a backup that is not complete.
+const SCRATCH: &str = "making";
 
 /// Writes a backup into a new folder, and checks it by restoring it into another one if wanted.
 pub async fn back_up(overrides: &Overrides, to: &Path, verify: bool) -> Result<(), CommandError> {
@@ -33,9 +40,8 @@ pub async fn back_up(overrides: &Overrides, to: &Path, verify: bool) -> Result<(
         )
     })?;
     say(&format!(
-        "Backed up {} conversations, {} messages and {} files ({}) to {}",
-        made.rows("conversations"),
-        made.rows("messages"),
+        "Backed up {} and {} files ({}) to {}",
+        made.shown_rows(),
         made.files.len(),
         shown_bytes(made.bytes()),
         to.display()
@@ -54,70 +60,114 @@ fn create_empty_folder(folder: &Path) -> Result<(), CommandError> {
             Some(_) => {
                 return Err(format!("there is something in {shown} already. Name a new folder").into());
             }
-            None => {}
+            None => make_private(folder, 0o700)?,
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let mut builder = fs::DirBuilder::new();
-            builder.recursive(true);
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            builder
-                .create(folder)
-                .map_err(|error| format!("{shown}: {error}"))?;
+            create_private(folder).map_err(|error| format!("{shown}: {error}"))?;
         }
         Err(error) => return Err(format!("{shown}: {error}").into()),
     }
     Ok(())
 }
 
+fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Takes the rights of others away.
+#[cfg(unix)]
+fn make_private(path: &Path, mode: u32) -> io::Result<()> {
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn make_private(_: &Path, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
 async fn write(settings: &Settings, to: &Path) -> Result<Manifest, CommandError> {
     let data = settings.server.data();
+    let scratch = to.join(SCRATCH);
+    let database = scratch.join(DATABASE_FILE_NAME);
+    create_private(&scratch)?;
     let mut files = FileDigests::new();
     copy_contents(data, to, &mut files)?;
     let made_at = clock::now();
     match PostgresDatabase::of_settings(settings) {
-        None => transfer::copy_sqlite_file(data, &to.join(DATABASE_FILE_NAME)).await?,
+        None => transfer::copy_sqlite_file(data, &database).await?,
         Some(_) => {
             let source = Source::open(settings).await?;
-            let folder = CopiedFolder::new(to);
-            let target = SqlStorage::open(to).await?;
+            let target = SqlStorage::open(&scratch).await?;
             let copied = transfer::copy_all(&source, &target, &mut show_progress()).await;
             end_progress();
-            target.close().await?;
+            let closed = target.close().await;
             copied?;
-            folder.settle()?;
+            closed?;
+            source.close().await;
         }
     }
     copy_contents(data, to, &mut files)?;
-    let source = Source::open_folder(to).await?;
-    let tables = source.digests().await?;
-    source.close().await;
-    remove_side_files(to)?;
-    make_private(&to.join(DATABASE_FILE_NAME))?;
-    let database = digest_file(&to.join(DATABASE_FILE_NAME))?;
-    let manifest = Manifest::new(made_at, transfer::schema_version(), database, tables, files);
+    let tables = read_digests(&scratch).await?;
+    let missing = missing_contents(&scratch, &files).await?;
+    check_closed(&database)?;
+    make_private(&database, 0o600)?;
+    File::open(&database)?.sync_all()?;
+    let place = to.join(DATABASE_FILE_NAME);
+    fs::rename(&database, &place)?;
+    fs::remove_dir_all(&scratch)?;
+    let database = digest_file(&place)?;
+    let manifest = Manifest::new(made_at, database, tables, files, missing);
     manifest.write(to)?;
+    sync_folder(to)?;
     Ok(manifest)
 }
 
-/// Takes the rights of others away, as a data folder's database has them.
-#[cfg(unix)]
-fn make_private(file: &Path) -> io::Result<()> {
-    fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn make_private(_: &Path) -> io::Result<()> {
-    Ok(())
-}
-
-/// Removes what opening the database left beside it, so that the file alone is the database.
-fn remove_side_files(folder: &Path) -> io::Result<()> {
-    for name in ["parlor.db-wal", "parlor.db-shm", "parlor.lock"] {
-        match fs::remove_file(folder.join(name)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+/// Returns the digests of the tables; none if a row is damaged. The backup has it as it is.
+async fn read_digests(folder: &Path) -> Result<TableDigests, CommandError> {
+    let source = Source::open_folder(folder).await?;
+    let digests = source.digests().await;
+    source.close().await;
+    match digests {
+        Err(TransferError::Table { table, error }) => {
+            say(&format!(
+                "A row of the table {table} is damaged ({error}). The backup has it as it is, and --verify does not compare tables"
+            ));
+            Ok(TableDigests::new())
         }
+        digests => Ok(digests?),
     }
-    Ok(())
+}
+
+/// Returns the contents that rows name and the original lacks, too.
+async fn missing_contents(folder: &Path, files: &FileDigests) -> Result<Vec<String>, CommandError> {
+    let storage = SqlStorage::open(folder).await?;
+    let locations = storage.file_locations().await;
+    storage.close().await?;
+    let names = locations?.iter().map(restore::content_name).collect::<Vec<_>>();
+    let missing: Vec<String> = names
+        .into_iter()
+        .filter(|name| !files.contains_key(name))
+        .collect();
+    if let Some(first) = missing.first() {
+        say(&format!(
+            "The contents of {} files are missing in the data folder, such as {first}. The backup lacks them, too",
+            missing.len()
+        ));
+    }
+    Ok(missing)
+}
+
+/// Fails if data is in a write-ahead log beside the database, whose file alone is kept.
+fn check_closed(database: &Path) -> Result<(), CommandError> {
+    let mut log = database.as_os_str().to_owned();
+    log.push("-wal");
+    match fs::metadata(log) {
+        Ok(log) if log.len() > 0 => Err("the copied database could not be closed".into()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
 }

@@ -4,7 +4,7 @@ use std::{fs, io, path::Path};
 
 use parlor_files::{FileDigest, FileDigests};
 use parlor_protocol::Timestamp;
-use parlor_storage::transfer::TableDigests;
+use parlor_storage::transfer::{TableDigests, schema_version};
 use serde::{Deserialize, Serialize};
 
 /// The file in the folder of a backup.
@@ -25,26 +25,31 @@ pub struct Manifest {
     pub made_at: Timestamp,
     /// The database, a file of SQLite whatever the original was.
     pub database: FileDigest,
+    /// Empty if a row was damaged.
     pub tables: TableDigests,
     pub files: FileDigests,
+    /// Contents that rows name, and that the original did not have.
+    #[serde(default)]
+    pub missing: Vec<String>,
 }
 
 impl Manifest {
     pub fn new(
         made_at: Timestamp,
-        schema: i64,
         database: FileDigest,
         tables: TableDigests,
         files: FileDigests,
+        missing: Vec<String>,
     ) -> Self {
         Self {
             format: FORMAT,
             parlor: env!("CARGO_PKG_VERSION").into(),
-            schema,
+            schema: schema_version(),
             made_at,
             database,
             tables,
             files,
+            missing,
         }
     }
 
@@ -67,12 +72,15 @@ impl Manifest {
         })?;
         let damaged = |error| format!("{shown}/{FILE_NAME} is damaged: {error}");
         let Format { format } = serde_json::from_slice(&text).map_err(damaged)?;
+        let later = || format!("{shown} was made by a later version of Parlor, which can restore it");
         if format != FORMAT {
-            return Err(format!(
-                "{shown} was made by a later version of Parlor, which can restore it"
-            ));
+            return Err(later());
         }
-        serde_json::from_slice(&text).map_err(damaged)
+        let manifest: Self = serde_json::from_slice(&text).map_err(damaged)?;
+        match manifest.schema > schema_version() {
+            true => Err(later()),
+            false => Ok(manifest),
+        }
     }
 
     /// Writes it into the folder of the backup, whose files are complete.
@@ -93,8 +101,14 @@ impl Manifest {
         self.database.bytes + self.files.values().map(|file| file.bytes).sum::<u64>()
     }
 
-    /// The rows of a table.
-    pub fn rows(&self, table: &str) -> u64 {
-        self.tables.get(table).map_or(0, |table| table.rows)
+    /// Returns the numbers of conversations and messages for people, if they are known.
+    pub fn shown_rows(&self) -> String {
+        let rows = |table: &str| self.tables.get(table).map(|table| table.rows);
+        match (rows("conversations"), rows("messages")) {
+            (Some(conversations), Some(messages)) => {
+                format!("{conversations} conversations, {messages} messages")
+            }
+            _ => "the database".into(),
+        }
     }
 }

@@ -22,8 +22,8 @@ pub use self::{backup::back_up, move_data::move_data, restore::restore};
 /// The rows of a table after which progress is shown again.
 const SHOWN_ROWS: u64 = 10_000;
 
-/// A folder in which contents lie before the database with their rows is made. A start keeps all contents for such a database, since
-/// they could be another one's; after a whole copy nothing has to be kept.
+/// A data folder whose database is moved. Contents that lie beside a new database are kept at each start, since they could be another
+/// one's. These are the moved rows' own, so nothing has to be kept.
 struct CopiedFolder {
     folder: PathBuf,
     kept_before: bool,
@@ -53,8 +53,11 @@ fn say(line: &str) {
 /// Prints each table as it is copied, in one line of a terminal.
 fn show_progress() -> impl FnMut(CopyProgress<'_>) + Send {
     let is_terminal = io::stdout().is_terminal();
+    let mut shown = 0;
     move |progress| {
-        if is_terminal && progress.rows.is_multiple_of(SHOWN_ROWS) {
+        let is_further = progress.rows < shown || progress.rows >= shown + SHOWN_ROWS;
+        if is_terminal && is_further {
+            shown = progress.rows;
             let _ = write!(io::stdout(), "\r\x1b[K{}: {} rows", progress.table, progress.rows);
             let _ = io::stdout().flush();
         }

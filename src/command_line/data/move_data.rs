@@ -10,7 +10,7 @@ use parlor_files::{FileDigests, copy_contents};
 use parlor_storage::{
     SqlStorage, Storage,
     postgres::PostgresDatabase,
-    transfer::{self, Source, TableDigests},
+    transfer::{self, Source, TableDigests, TransferError},
 };
 
 use super::{CopiedFolder, end_progress, say, show_progress};
@@ -37,7 +37,7 @@ pub async fn move_data(overrides: &Overrides, to: Option<String>) -> Result<(), 
     let target = match (is_postgres, from_postgres) {
         (true, false) => Target::Postgres(PostgresDatabase {
             url: to,
-            has_pooler: false,
+            has_pooler: settings.database.pooler,
             readers: 1,
         }),
         (false, true) => Target::Folder(std::path::absolute(to)?),
@@ -74,28 +74,42 @@ pub async fn move_data(overrides: &Overrides, to: Option<String>) -> Result<(), 
 
 async fn copy(settings: &Settings, target: &Target, data: &Path) -> Result<TableDigests, CommandError> {
     // The target locks its folder, which is that of a server on SQLite, too.
-    let (folder, source, target) = match target {
+    match target {
         Target::Postgres(database) => {
             let folder = CopiedFolder::new(data);
             let target = SqlStorage::open_postgres(data, database).await?;
-            (folder, Source::open(settings).await?, target)
+            let copied = copy_tables(Source::open(settings).await, &target).await;
+            folder.settle()?;
+            copied
         }
         Target::Folder(to) => {
-            let source = Source::open_alone(settings, to != data).await?;
-            let folder = CopiedFolder::new(to);
+            let source = Source::open_alone(settings, to != data).await;
+            let target = SqlStorage::open(to).await?;
             if to != data {
                 copy_contents(data, to, &mut FileDigests::new())?;
                 copy_key(data, to)?;
             }
-            (folder, source, SqlStorage::open(to).await?)
+            copy_tables(source, &target).await
         }
+    }
+}
+
+async fn copy_tables(
+    source: Result<Source, TransferError>,
+    target: &SqlStorage,
+) -> Result<TableDigests, CommandError> {
+    let copied = match source {
+        Ok(source) => {
+            let copied = transfer::copy_all(&source, target, &mut show_progress()).await;
+            end_progress();
+            source.close().await;
+            copied
+        }
+        Err(error) => Err(error),
     };
-    let copied = transfer::copy_all(&source, &target, &mut show_progress()).await;
-    end_progress();
-    target.close().await?;
-    source.close().await;
+    let closed = target.close().await;
     let tables = copied?;
-    folder.settle()?;
+    closed?;
     Ok(tables)
 }
 

@@ -2,21 +2,23 @@
 //! folder. Every file is compared with its digest in the backup.
 
 use std::{
-    fs, io,
+    ffi::OsString,
+    fs,
     path::{Path, PathBuf},
+    process,
 };
 
 use parlor_base::settings::{Overrides, Settings};
-use parlor_files::{FileDigest, FileDigests, copy_contents, copy_file};
+use parlor_files::{FileDigests, content_names, copy_contents, copy_file};
 use parlor_storage::{
-    SqlStorage, Storage,
+    FileLocation, SqlStorage, Storage,
     postgres::PostgresDatabase,
     sqlite::DATABASE_FILE_NAME,
-    transfer::{self, Source, TableDigests},
+    transfer::{self, EmptyFolder, Source, TableDigests},
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{CopiedFolder, end_progress, manifest::Manifest, say, show_progress, shown_bytes};
+use super::{end_progress, manifest::Manifest, say, show_progress, shown_bytes};
 use crate::command_line::CommandError;
 
 /// Restores a backup as the settings say, or only tries it.
@@ -27,15 +29,13 @@ pub async fn restore(overrides: &Overrides, from: &Path, only_verify: bool) -> R
     }
     let settings = Settings::read(overrides, |name| std::env::var(name).ok())?;
     let manifest = Manifest::read(from)?;
-    let data = settings.server.data();
     match PostgresDatabase::of_settings(&settings) {
-        None => restore_folder(from, &manifest, data)?,
+        None => restore_folder(from, &manifest, settings.server.data())?,
         Some(_) => restore_postgres(from, &manifest, &settings).await?,
     }
     say(&format!(
-        "Restored {} conversations, {} messages and {} files ({}) of Parlor {}. Start Parlor now",
-        manifest.rows("conversations"),
-        manifest.rows("messages"),
+        "Restored {} and {} files ({}) of Parlor {}. Start Parlor now",
+        manifest.shown_rows(),
         manifest.files.len(),
         shown_bytes(manifest.bytes()),
         manifest.parlor
@@ -46,54 +46,71 @@ pub async fn restore(overrides: &Overrides, from: &Path, only_verify: bool) -> R
 /// Restores a backup into a scratch folder beside it, compares all of it with what the backup says, and removes the folder.
 pub async fn verify(from: &Path) -> Result<(), CommandError> {
     let manifest = Manifest::read(from)?;
-    let mut scratch = from.as_os_str().to_owned();
-    scratch.push(".verify");
-    let scratch = PathBuf::from(scratch);
-    if scratch.exists() {
-        fs::remove_dir_all(&scratch)?;
-    }
+    let scratch = scratch_beside(from)?;
+    fs::create_dir(&scratch)?;
     let compared = compare(from, &manifest, &scratch).await;
-    if scratch.exists() {
-        fs::remove_dir_all(&scratch)?;
-    }
+    fs::remove_dir_all(&scratch)?;
     compared?;
+    let tables = match manifest.tables.len() {
+        0 => "the database".to_owned(),
+        count => format!(
+            "{count} tables with {} rows",
+            manifest.tables.values().map(|table| table.rows).sum::<u64>()
+        ),
+    };
     say(&format!(
-        "Verified: {} tables with {} rows and {} files can be restored from {}",
-        manifest.tables.len(),
-        manifest.tables.values().map(|table| table.rows).sum::<u64>(),
+        "Verified: {tables} and {} files can be restored from {}",
         manifest.files.len(),
         from.display()
     ));
     Ok(())
 }
 
+/// Returns a name for a folder beside another one.
+fn scratch_beside(folder: &Path) -> Result<PathBuf, CommandError> {
+    // Without a slash at the end, as shells complete names of folders.
+    let folder: PathBuf = folder.components().collect();
+    let name = folder
+        .file_name()
+        .ok_or_else(|| format!("{} is no folder for a backup", folder.display()))?;
+    let mut scratch = OsString::from(name);
+    scratch.push(format!(".verify-{}", process::id()));
+    Ok(folder.with_file_name(scratch))
+}
+
 async fn compare(from: &Path, manifest: &Manifest, scratch: &Path) -> Result<(), CommandError> {
     restore_folder(from, manifest, scratch)?;
     if manifest.schema == transfer::schema_version() {
         let source = Source::open_folder(scratch).await?;
-        let tables = source.digests().await?;
+        let tables = match manifest.tables.is_empty() {
+            true => Ok(TableDigests::new()),
+            false => source.digests().await,
+        };
         source.close().await;
-        check_tables(&manifest.tables, &tables)?;
+        check_tables(&manifest.tables, &tables?)?;
     }
     // As a start does, which brings earlier tables to this version.
     let storage = SqlStorage::open(scratch).await?;
-    let damage = storage.find_damage(CancellationToken::new()).await?;
-    let locations = storage.file_locations().await?;
+    let damage = storage.find_damage(CancellationToken::new()).await;
+    let locations = storage.file_locations().await;
     storage.close().await?;
-    if let Some(first) = damage.first() {
+    if let Some(first) = damage?.first() {
         return Err(format!("the database of the backup is damaged: {first}").into());
     }
-    let lacking = locations.iter().filter(|location| {
-        let path = format!(
-            "files/{}/{}/{}",
-            location.user_id, location.conversation_id, location.stored_name
-        );
-        !manifest.files.contains_key(&path)
-    });
-    match lacking.count() {
-        0 => Ok(()),
-        count => Err(format!("the backup lacks the contents of {count} files").into()),
+    let names = locations?.iter().map(content_name).collect::<Vec<_>>();
+    let is_lacking = |name: &&String| !manifest.files.contains_key(*name) && !manifest.missing.contains(name);
+    match names.iter().find(is_lacking) {
+        None => Ok(()),
+        Some(name) => Err(format!("the backup lacks the content {name}").into()),
     }
+}
+
+/// Returns the path of a content below the data folder.
+pub fn content_name(location: &FileLocation) -> String {
+    format!(
+        "files/{}/{}/{}",
+        location.user_id, location.conversation_id, location.stored_name
+    )
 }
 
 fn check_tables(wanted: &TableDigests, found: &TableDigests) -> Result<(), CommandError> {
@@ -112,35 +129,46 @@ fn check_tables(wanted: &TableDigests, found: &TableDigests) -> Result<(), Comma
     }
 }
 
-/// Restores a backup into a folder without data. The database comes last: an attempt that was interrupted goes on.
+/// Restores a backup into a folder without data, which no server can use meanwhile. The database comes last: an attempt that was
+/// interrupted goes on.
 fn restore_folder(from: &Path, manifest: &Manifest, to: &Path) -> Result<(), CommandError> {
-    let database = to.join(DATABASE_FILE_NAME);
-    if database.exists() {
+    let _lock = EmptyFolder::lock(to)?;
+    restore_files(from, manifest, to)?;
+    let part = to.join("restoring.db");
+    let copied = copy_file(&from.join(DATABASE_FILE_NAME), &part)?;
+    if copied != manifest.database {
+        fs::remove_file(&part)?;
+        return Err(damaged(DATABASE_FILE_NAME));
+    }
+    // Unlike a rename, it replaces nothing.
+    fs::hard_link(&part, to.join(DATABASE_FILE_NAME))
+        .or_else(|_| fs::rename(&part, to.join(DATABASE_FILE_NAME)))?;
+    if part.exists() {
+        fs::remove_file(&part)?;
+    }
+    Ok(parlor_files::sync_folder(to)?)
+}
+
+/// Copies the contents of a backup into a data folder, which must not have others: they would be deleted at the next start.
+fn restore_files(from: &Path, manifest: &Manifest, to: &Path) -> Result<(), CommandError> {
+    let is_other = |name: &String| !manifest.files.contains_key(name);
+    if let Some(other) = content_names(to)?.iter().find(|name| is_other(name)) {
         return Err(format!(
-            "there is data in {} already. Stop Parlor and move that folder away, or choose another one with --data",
+            "there are files of other data in {}, such as {other}. Move that folder away, or choose another one with --data",
             to.display()
         )
         .into());
     }
-    restore_files(from, manifest, to)?;
-    let copied = copy_file(&from.join(DATABASE_FILE_NAME), &database)?;
-    if copied != manifest.database {
-        fs::remove_file(&database)?;
-        return Err(damaged(DATABASE_FILE_NAME));
-    }
-    Ok(())
-}
-
-fn restore_files(from: &Path, manifest: &Manifest, to: &Path) -> Result<(), CommandError> {
     let mut found = FileDigests::new();
     copy_contents(from, to, &mut found)?;
-    for (name, wanted) in &manifest.files {
-        let digest: Option<&FileDigest> = found.get(name);
-        if digest != Some(wanted) {
-            return Err(damaged(name));
-        }
+    match manifest
+        .files
+        .iter()
+        .find(|(name, wanted)| found.get(*name) != Some(wanted))
+    {
+        Some((name, _)) => Err(damaged(name)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn damaged(name: &str) -> CommandError {
@@ -148,36 +176,42 @@ fn damaged(name: &str) -> CommandError {
         .into()
 }
 
+/// Restores a backup into the Postgres of the settings.
 async fn restore_postgres(from: &Path, manifest: &Manifest, settings: &Settings) -> Result<(), CommandError> {
     let data = settings.server.data();
-    // A backup of an earlier version gets the tables of this one, and the backup itself stays as it is.
+    // It locks the data folder, too.
+    let target = SqlStorage::open_for_copy(settings).await?;
     let scratch = data.join("restoring");
+    let restored = restore_into(&target, from, manifest, data, &scratch).await;
+    let closed = target.close().await;
     if scratch.exists() {
         fs::remove_dir_all(&scratch)?;
     }
-    let database = scratch.join(DATABASE_FILE_NAME);
-    let copied = copy_file(&from.join(DATABASE_FILE_NAME), &database)?;
+    restored?;
+    Ok(closed?)
+}
+
+async fn restore_into(
+    target: &SqlStorage,
+    from: &Path,
+    manifest: &Manifest,
+    data: &Path,
+    scratch: &Path,
+) -> Result<(), CommandError> {
+    if scratch.exists() {
+        fs::remove_dir_all(scratch)?;
+    }
+    restore_files(from, manifest, data)?;
+    // A backup of an earlier version gets the tables of this one, and the backup itself stays as it is.
+    let copied = copy_file(&from.join(DATABASE_FILE_NAME), &scratch.join(DATABASE_FILE_NAME))?;
     if copied != manifest.database {
         return Err(damaged(DATABASE_FILE_NAME));
     }
-    let folder = CopiedFolder::new(data);
-    restore_files(from, manifest, data)?;
-    SqlStorage::open(&scratch).await?.close().await?;
-    let source = Source::open_folder(&scratch).await?;
-    let target = SqlStorage::open_for_copy(settings).await?;
-    let restored = transfer::copy_all(&source, &target, &mut show_progress()).await;
+    SqlStorage::open(scratch).await?.close().await?;
+    let source = Source::open_folder(scratch).await?;
+    let copied = transfer::copy_all(&source, target, &mut show_progress()).await;
     end_progress();
-    target.close().await?;
     source.close().await;
-    restored?;
-    folder.settle()?;
-    remove(&scratch)?;
+    copied?;
     Ok(())
-}
-
-fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }

@@ -23,9 +23,10 @@ const BATCH_BYTES: usize = 4 << 20;
 /// The attempts to make a table equal. The triggers of one table can write into another.
 const ATTEMPTS: usize = 3;
 
-/// Rows of messages may come before those that they answer. Foreign keys are checked at the end.
+/// Rows of messages may come before those that they answer. Foreign keys are checked at the end. The write-ahead log of SQLite, which
+/// Parlor else copies into the file itself, is copied as it grows.
 const LOOSEN: Sql = Sql::Two {
-    sqlite: "PRAGMA foreign_keys = OFF",
+    sqlite: "PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 1000",
     postgres: "ALTER TABLE messages DROP CONSTRAINT IF EXISTS messages_parent_id_fkey",
 };
 
@@ -35,9 +36,8 @@ const TIGHTEN_ON_POSTGRES: [&str; 2] = [
     "SELECT setval(pg_get_serial_sequence('audit_log', 'id'), coalesce(max(id), 0) + 1, false) FROM audit_log",
 ];
 
-/// Data that only people make. A database without it is empty.
-const HAS_DATA: &str = "SELECT EXISTS (SELECT 1 FROM conversations) OR EXISTS (SELECT 1 FROM accounts) \
-    OR EXISTS (SELECT 1 FROM events) OR EXISTS (SELECT 1 FROM files) OR EXISTS (SELECT 1 FROM endpoints)";
+/// Tables that the server fills by itself. A database with rows in no other one is empty.
+const FILLED_BY_THE_SERVER: [&str; 3] = ["users", OPTIONS, PENDING];
 
 /// The state of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,15 +61,10 @@ pub async fn copy_all(
     let tables = tables::tables().await?;
     let mut from = source.begin().await?;
     let mut writer = target.writer.lock().await;
-    let commits = writer.commits.clone();
     let mut to = writer.take_connection().await?;
     let mut copy = Copy {
         from: &mut from,
         to: &mut to,
-        // The write-ahead log is copied into the file as it grows.
-        commits: &mut || {
-            commits.send_replace(());
-        },
         report,
     };
     let copied = copy.run(&tables).await;
@@ -107,14 +102,12 @@ pub(super) async fn digests(
 pub(super) struct Copy<'a> {
     pub from: &'a mut Connection,
     pub to: &'a mut Connection,
-    /// Called after each transaction.
-    pub commits: &'a mut (dyn FnMut() + Send),
     pub report: &'a mut (dyn FnMut(CopyProgress<'_>) + Send),
 }
 
 impl Copy<'_> {
     async fn run(&mut self, tables: &[Table]) -> Result<TableDigests, TransferError> {
-        self.begin().await?;
+        self.begin(tables).await?;
         let (pending, tables): (Vec<_>, Vec<_>) = tables.iter().partition(|table| table.name == PENDING);
         let mut wanted = TableDigests::new();
         for table in &tables {
@@ -144,10 +137,14 @@ impl Copy<'_> {
     }
 
     /// Marks the target, which must be empty or marked already.
-    pub async fn begin(&mut self) -> Result<(), TransferError> {
+    pub async fn begin(&mut self, tables: &[Table]) -> Result<(), TransferError> {
         if !is_incomplete(self.to).await? {
-            if query_scalar::<bool>(HAS_DATA).fetch_one(self.to).await? {
-                return Err(TransferError::NotEmpty);
+            for table in tables {
+                let has_rows = format!("SELECT EXISTS (SELECT 1 FROM \"{}\")", table.name);
+                let counts = !FILLED_BY_THE_SERVER.contains(&table.name.as_str());
+                if counts && query_scalar::<bool>(has_rows).fetch_one(self.to).await? {
+                    return Err(TransferError::NotEmpty);
+                }
             }
             query("INSERT INTO server_options (name, value) VALUES ($1, '1')")
                 .bind(INCOMPLETE)
@@ -171,7 +168,7 @@ impl Copy<'_> {
             table: table.name.clone(),
             error,
         };
-        let mut digester = Digester::new();
+        let mut digester = Digester::default();
         let mut batch = Batch::default();
         let mut rows = query(table.select()).fetch(self.from);
         while let Some(row) = rows.try_next().await.map_err(|error| fail(error.into()))? {
@@ -186,7 +183,6 @@ impl Copy<'_> {
                     .write(self.to, table)
                     .await
                     .map_err(|error| fail(error.into()))?;
-                (self.commits)();
                 (self.report)(CopyProgress {
                     table: &table.name,
                     rows: digester.rows(),
@@ -198,7 +194,6 @@ impl Copy<'_> {
             .write(self.to, table)
             .await
             .map_err(|error| fail(error.into()))?;
-        (self.commits)();
         (self.report)(CopyProgress {
             table: &table.name,
             rows: digester.rows(),
@@ -234,9 +229,10 @@ impl Copy<'_> {
             .await?;
         query("COMMIT").execute(self.to).await?;
         if !self.to.is_postgres() {
-            query("PRAGMA foreign_keys = ON").execute(self.to).await?;
+            query("PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0")
+                .execute(self.to)
+                .await?;
         }
-        (self.commits)();
         Ok(())
     }
 }
@@ -255,7 +251,7 @@ async fn digest(
         table: table.name.clone(),
         error: error.into(),
     };
-    let mut digester = Digester::new();
+    let mut digester = Digester::default();
     let mut rows = query(select).fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(fail)? {
         digester.add(&table.read(&row).map_err(fail)?);

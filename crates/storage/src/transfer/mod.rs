@@ -16,7 +16,7 @@ pub(crate) use self::copy::refuse_incomplete;
 pub use self::{
     copy::{CopyProgress, copy_all},
     digest::{TableDigest, TableDigests},
-    source::{Source, copy_sqlite_file},
+    source::{EmptyFolder, Source, copy_sqlite_file},
 };
 use crate::StorageError;
 
@@ -36,6 +36,10 @@ pub enum TransferError {
     EarlierVersion,
     #[error("there is data in it already. Choose an empty database or folder")]
     NotEmpty,
+    #[error("it is no database of Parlor ({0})")]
+    NotOurs(Box<sqlx::Error>),
+    #[error("there is {} already. Stop Parlor and move it away, or choose another folder with --data", .0.display())]
+    HasDatabase(std::path::PathBuf),
     #[error("these tables differ from the source after they were copied: {0}. Try again")]
     Differing(String),
     #[error("rows of the table {0} refer to rows that do not exist: the source is damaged")]

@@ -125,7 +125,8 @@ impl Source {
             true => (VERSIONS_OF_POSTGRES, of_postgres::versions()),
             false => (VERSIONS_OF_SQLITE, of_sqlite::versions()),
         };
-        let rows = query(versions).fetch_all(&mut connection).await?;
+        let rows = query(versions).fetch_all(&mut connection).await;
+        let rows = rows.map_err(|error| TransferError::NotOurs(Box::new(error)))?;
         let found = rows.iter().map(|row| row.try_get::<i64>("version"));
         let found = found.collect::<Result<Vec<_>, _>>()?;
         if let Some(unknown) = found.iter().find(|version| !known.contains(version)) {
@@ -162,9 +163,9 @@ pub async fn copy_sqlite_file(folder: &Path, file: &Path) -> Result<(), Transfer
         .bind(file.to_string_lossy().into_owned())
         .execute(&mut connection)
         .await;
-    connection.close().await?;
+    let closed = connection.close().await;
     copied?;
-    Ok(())
+    Ok(closed?)
 }
 
 fn reading_options(folder: &Path) -> SqliteConnectOptions {
@@ -172,6 +173,31 @@ fn reading_options(folder: &Path) -> SqliteConnectOptions {
         .filename(folder.join(DATABASE_FILE_NAME))
         .read_only(true)
         .busy_timeout(BUSY_TIMEOUT)
+}
+
+/// A folder without a database, which no server can use meanwhile.
+#[derive(Debug)]
+pub struct EmptyFolder {
+    _lock: DataFolderLock,
+}
+
+impl EmptyFolder {
+    /// Creates the folder if it does not exist, and locks it.
+    ///
+    /// # Errors
+    ///
+    /// If a server uses it, or it has a database or what is left of one: SQLite would take an old write-ahead log for the new file's.
+    pub fn lock(folder: &Path) -> Result<Self, TransferError> {
+        data_folder::create_folder(folder)?;
+        let lock = data_folder::lock_folder(folder)?;
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let file = folder.join([DATABASE_FILE_NAME, suffix].concat());
+            if file.try_exists()? {
+                return Err(TransferError::HasDatabase(file));
+            }
+        }
+        Ok(Self { _lock: lock })
+    }
 }
 
 /// Fails if a folder has no data. SQLite would tell of a file that it can't open.

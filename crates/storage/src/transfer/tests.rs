@@ -31,6 +31,12 @@ async fn filled_folder() -> tempfile::TempDir {
     };
     let committed = storage.commit(Timestamp(1), &[change]).await.unwrap();
     assert!(committed.outcomes.iter().all(Result::is_ok));
+    // Postgres sorts a key with U+0000 elsewhere than SQLite does.
+    execute(
+        &storage,
+        "INSERT INTO allowed_tools SELECT user_id, id, char(0) || 'tool' FROM conversations",
+    )
+    .await;
     storage.close().await.unwrap();
     folder
 }
@@ -164,13 +170,32 @@ async fn copy_beginning(source: &Source, target: &SqlStorage, count: usize) {
     let mut copy = Copy {
         from: &mut from,
         to: writer.connection.as_mut().unwrap(),
-        commits: &mut || {},
         report: &mut |_| {},
     };
-    copy.begin().await.unwrap();
+    copy.begin(&tables).await.unwrap();
     for table in tables.iter().take(count) {
         copy.copy_table(table).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_database_with_anything_of_a_person_is_not_empty() {
+    let original = filled_folder().await;
+    let source = Source::open_folder(original.path()).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let target = SqlStorage::open(folder.path()).await.unwrap();
+    let change = PersonalChange::SetInstructions {
+        text: "Be brief.".into(),
+    };
+    let change = Change::Personal {
+        user_id: UserId::LOCAL,
+        change,
+    };
+    target.commit(Timestamp(1), &[change]).await.unwrap();
+    execute(&target, "DELETE FROM events").await;
+    let refused = copy(&source, &target).await;
+    assert!(matches!(refused, Err(TransferError::NotEmpty)), "{refused:?}");
+    assert_eq!(target.instructions(UserId::LOCAL).await.unwrap(), "Be brief.");
 }
 
 #[tokio::test]
