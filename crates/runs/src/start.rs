@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use tracing::Instrument;
+
 use super::{
     CallRefusal, Permissions, Runs, journal_error, message_files::FileNotTaken, named_tools::with_code_tool,
 };
@@ -121,7 +123,9 @@ impl Runs {
         sending: Sending,
     ) -> Result<StartedRun, StartError> {
         let runs = self.clone();
-        let task = tokio::spawn(async move { runs.send_new(user_id, intent, fingerprint, sending).await });
+        let sent = async move { runs.send_new(user_id, intent, fingerprint, sending).await };
+        // The lines of the log name the request, too.
+        let task = tokio::spawn(sent.in_current_span());
         let broke = JournalError::Unavailable(StorageErrorKind::Other);
         task.await.map_err(|_| broke)?
     }

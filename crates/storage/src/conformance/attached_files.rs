@@ -61,7 +61,7 @@ pub async fn attached_files_are_those_of_shown_messages(backend: &dyn Backend) {
     let hide = |message_id| deletion::hide(id, message_id);
     let restore = |message_id| deletion::restore(id, message_id);
     commit_one(&*storage, &hide(later.user_message_id)).await.unwrap();
-    assert_eq!(shown().await, [first_entry.clone()]);
+    assert_eq!(shown().await, std::slice::from_ref(&first_entry));
     commit_one(&*storage, &restore(later.user_message_id))
         .await
         .unwrap();

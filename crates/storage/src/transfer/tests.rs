@@ -210,7 +210,7 @@ async fn an_interrupted_copy_goes_on() {
     ];
     for target in targets {
         copy_beginning(&source, &target, 12).await;
-        let refused = refuse_incomplete(&mut *target.readers.acquire().await.unwrap()).await;
+        let refused = refuse_incomplete(&mut target.readers.acquire().await.unwrap()).await;
         assert!(
             matches!(refused, Err(StorageError::IncompleteCopy)),
             "{refused:?}"
@@ -223,7 +223,7 @@ async fn an_interrupted_copy_goes_on() {
         )
         .await;
         assert_eq!(copy(&source, &target).await.unwrap(), digests);
-        refuse_incomplete(&mut *target.readers.acquire().await.unwrap())
+        refuse_incomplete(&mut target.readers.acquire().await.unwrap())
             .await
             .unwrap();
         // It has data of its own now.
