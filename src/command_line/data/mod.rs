@@ -1,8 +1,8 @@
 //! The commands that copy all data: a backup, its restoration, and a move to another database.
 //!
 //! - [`manifest`]: what a backup contains, with digests
-//! - [`backup`] and [`restore`]: into a folder and back
-//! - [`move_data`]: from SQLite to Postgres and back
+//! - [`backup`] and [`restore`](mod@restore): into a folder and back
+//! - [`move_data`](mod@move_data): from SQLite to Postgres and back
 
 mod backup;
 mod manifest;

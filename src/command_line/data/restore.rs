@@ -47,9 +47,13 @@ pub async fn restore(overrides: &Overrides, from: &Path, only_verify: bool) -> R
 pub async fn verify(from: &Path) -> Result<(), CommandError> {
     let manifest = Manifest::read(from)?;
     let scratch = scratch_beside(from)?;
-    fs::create_dir(&scratch)?;
+    if scratch.exists() {
+        return Err(format!("there is {} already: delete it", scratch.display()).into());
+    }
     let compared = compare(from, &manifest, &scratch).await;
-    fs::remove_dir_all(&scratch)?;
+    if scratch.exists() {
+        fs::remove_dir_all(&scratch)?;
+    }
     compared?;
     let tables = match manifest.tables.len() {
         0 => "the database".to_owned(),
