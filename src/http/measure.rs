@@ -25,7 +25,8 @@ pub async fn measure(State(app): State<AppState>, request: Request, next: Next) 
     let began = Instant::now();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
-    let id = proxied_id(&app, &request).unwrap_or_else(|| Uuid::now_v7().to_string());
+    // Not one of the time: that panics with a clock before 1970.
+    let id = proxied_id(&app, &request).unwrap_or_else(|| Uuid::new_v4().to_string());
     // At the level of errors, so that it is there whatever the log's filter is.
     let span = tracing::error_span!("request", request_id = id, user_id = tracing::field::Empty);
     let answer = async {

@@ -96,7 +96,13 @@ pub fn unknown_fields(data: &str) -> Vec<(String, String)> {
     });
     let fields = deltas.filter_map(Value::as_object).flatten();
     fields
-        .filter(|(name, value)| !IGNORED_DELTA_FIELDS.contains(&name.as_str()) && !is_empty_value(value))
+        .filter(|(name, value)| {
+            let name = name.as_str();
+            // Numbers are about the text, such as ids of tokens, unless they are in its place.
+            let is_number = value.is_number() || value.is_boolean();
+            let is_about = is_number && !KNOWN_DELTA_FIELDS.contains(&name);
+            !IGNORED_DELTA_FIELDS.contains(&name) && !is_about && !is_empty_value(value)
+        })
         .map(excerpt)
         .collect()
 }
@@ -107,10 +113,10 @@ fn excerpt((name, value): (&String, &Value)) -> (String, String) {
 
 fn is_empty_value(value: &Value) -> bool {
     match value {
-        // Numbers are about the text: ids of tokens, probabilities.
-        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        Value::Null | Value::Bool(false) => true,
         Value::String(text) => text.is_empty(),
         Value::Array(list) => list.iter().all(is_empty_value),
         Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) => false,
     }
 }

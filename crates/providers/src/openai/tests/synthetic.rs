@@ -229,6 +229,8 @@ fn names_content_in_unknown_places() {
             delta(json!({"content": "Hi", "blorp": "hidden", "reasoning": 7, "role": "assistant"})),
             vec![hi(), unknown("blorp", "\"hidden\"")],
         ),
+        // As a router sends it: a number beside the text says something of it.
+        (delta(json!({"content": "Hi", "token_id": 128_798})), vec![hi()]),
     ] {
         let (mut events, fault) = events_of(&[chunk.clone(), finish("stop")]);
         assert_eq!(events.pop(), Some(Finished(FinishReason::Stop)), "{chunk}");
