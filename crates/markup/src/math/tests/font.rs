@@ -100,6 +100,91 @@ impl Woff2<'_> {
     }
 }
 
+/// The table by which accents and arrows grow to the side
+/// (<https://learn.microsoft.com/en-us/typography/opentype/spec/math>).
+struct Wide<'a> {
+    cmap: &'a [u8],
+    variants: &'a [u8],
+}
+
+impl<'a> Wide<'a> {
+    fn new(cmap: &'a [u8], math: &'a [u8]) -> Self {
+        let variants = &math[Woff2::u16(math, 8)..];
+        Self { cmap, variants }
+    }
+
+    fn glyph(&self, character: char) -> Option<usize> {
+        let code = character as usize;
+        (0..Woff2::u16(self.cmap, 2)).find_map(|index| {
+            let table = &self.cmap[Woff2::u32(self.cmap, 8 + 8 * index)..];
+            if Woff2::u16(table, 0) != 12 {
+                return None;
+            }
+            (0..Woff2::u32(table, 12)).find_map(|group| {
+                let at = 16 + 12 * group;
+                let codes = Woff2::u32(table, at)..=Woff2::u32(table, at + 4);
+                let first = Woff2::u32(table, at + 8);
+                codes.contains(&code).then(|| first + code - codes.start())
+            })
+        })
+    }
+
+    /// Returns the forms of a character that is wider than others.
+    fn construction(&self, character: char) -> Option<&'a [u8]> {
+        let glyph = self.glyph(character)?;
+        let coverage = &self.variants[Woff2::u16(self.variants, 4)..];
+        let count = Woff2::u16(coverage, 2);
+        let index = match Woff2::u16(coverage, 0) {
+            1 => (0..count).find(|index| Woff2::u16(coverage, 4 + 2 * index) == glyph),
+            _ => (0..count).find_map(|range| {
+                let at = 4 + 6 * range;
+                let glyphs = Woff2::u16(coverage, at)..=Woff2::u16(coverage, at + 2);
+                glyphs
+                    .contains(&glyph)
+                    .then(|| Woff2::u16(coverage, at + 4) + glyph - glyphs.start())
+            }),
+        }?;
+        let vertical = Woff2::u16(self.variants, 6);
+        let offset = Woff2::u16(self.variants, 10 + 2 * (vertical + index));
+        Some(&self.variants[offset..])
+    }
+
+    /// Returns true if the parts of a character overlap as far as browsers want.
+    fn has_connected_parts(&self, character: char) -> bool {
+        let Some(construction) = self.construction(character) else {
+            return false;
+        };
+        let overlap = Woff2::u16(self.variants, 0);
+        let assembly = &construction[Woff2::u16(construction, 0)..];
+        let part = |index| &assembly[6 + 10 * index..];
+        (1..Woff2::u16(assembly, 4))
+            .all(|index| Woff2::u16(part(index - 1), 4).min(Woff2::u16(part(index), 2)) >= overlap)
+    }
+}
+
+#[test]
+fn accents_and_arrows_of_the_font_span_several_letters() {
+    let bytes = fs::read(repository_file("public/fonts/stix-two-math.woff2")).expect("the font can be read");
+    let tables = Woff2::tables(&bytes);
+    let table = |wanted| {
+        &tables
+            .iter()
+            .find(|(tag, _)| *tag == Some(wanted))
+            .expect("it is there")
+            .1
+    };
+    let wide = Wide::new(table(0), table(MATH));
+    for accent in "^~ˇ".chars() {
+        let forms = wide.construction(accent).map(|forms| Woff2::u16(forms, 2));
+        assert!(forms.is_some_and(|forms| forms >= 3), "{accent}: {forms:?}");
+    }
+    for character in "→←↔⏞⏟‾".chars() {
+        assert!(wide.has_connected_parts(character), "{character}");
+    }
+    // A letter has one form.
+    assert!(wide.construction('x').is_none());
+}
+
 fn collect(node: &MathNode, found: &mut HashSet<char>) {
     match &node.content {
         MathContent::Text(text) => {
