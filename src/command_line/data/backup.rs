@@ -98,7 +98,10 @@ async fn write(settings: &Settings, to: &Path) -> Result<Manifest, CommandError>
     copy_contents(data, to, &mut files)?;
     let made_at = clock::now();
     match PostgresDatabase::of_settings(settings) {
-        None => transfer::copy_sqlite_file(data, &database).await?,
+        None => {
+            transfer::copy_sqlite_file(data, &database).await?;
+            make_private(&database, 0o600)?;
+        }
         Some(_) => {
             let source = Source::open(settings).await?;
             let target = SqlStorage::open(&scratch).await?;
@@ -114,7 +117,6 @@ async fn write(settings: &Settings, to: &Path) -> Result<Manifest, CommandError>
     let tables = read_digests(&scratch).await?;
     let missing = missing_contents(&scratch, &files).await?;
     check_closed(&database)?;
-    make_private(&database, 0o600)?;
     File::open(&database)?.sync_all()?;
     let place = to.join(DATABASE_FILE_NAME);
     fs::rename(&database, &place)?;
