@@ -11,6 +11,8 @@ use std::{
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 
+use parlor_storage::transfer::create_folder;
+
 use super::FOLDER_NAME;
 
 /// The suffix of a file that is being written. The next start deletes it.
@@ -153,13 +155,4 @@ fn digest(source: &mut File, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> 
         let _ = write!(sha256, "{byte:02x}");
     }
     Ok(FileDigest { bytes, sha256 })
-}
-
-/// Creates a folder that only its owner may enter.
-fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }

@@ -76,7 +76,11 @@ impl DataFolderLock {
 }
 
 /// Creates a folder that only its owner may enter, if it does not exist.
-pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+///
+/// If it can't be created.
+pub fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }

@@ -18,7 +18,7 @@ use parlor_storage::{
     SqlStorage, Storage,
     postgres::PostgresDatabase,
     sqlite::DATABASE_FILE_NAME,
-    transfer::{self, Source, TableDigests, TransferError},
+    transfer::{self, Source, TableDigests, TransferError, create_folder},
 };
 
 use super::{end_progress, manifest::Manifest, restore, say, show_progress, shown_bytes};
@@ -63,19 +63,11 @@ fn create_empty_folder(folder: &Path) -> Result<(), CommandError> {
             None => make_private(folder, 0o700)?,
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create_private(folder).map_err(|error| format!("{shown}: {error}"))?;
+            create_folder(folder).map_err(|error| format!("{shown}: {error}"))?;
         }
         Err(error) => return Err(format!("{shown}: {error}").into()),
     }
     Ok(())
-}
-
-fn create_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// Takes the rights of others away.
@@ -93,7 +85,7 @@ async fn write(settings: &Settings, to: &Path) -> Result<Manifest, CommandError>
     let data = settings.server.data();
     let scratch = to.join(SCRATCH);
     let database = scratch.join(DATABASE_FILE_NAME);
-    create_private(&scratch)?;
+    create_folder(&scratch)?;
     let mut files = FileDigests::new();
     copy_contents(data, to, &mut files)?;
     let made_at = clock::now();

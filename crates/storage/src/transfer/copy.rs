@@ -164,25 +164,19 @@ impl Copy<'_> {
                 .await?;
             found.rows = 0;
         }
-        let fail = |error: StorageError| TransferError::Table {
-            table: table.name.clone(),
-            error,
-        };
+        let fail = |error| table.fail(error);
         let mut digester = Digester::default();
         let mut batch = Batch::default();
         let mut rows = query(table.select()).fetch(self.from);
-        while let Some(row) = rows.try_next().await.map_err(|error| fail(error.into()))? {
-            let values = table.read(&row).map_err(|error| fail(error.into()))?;
+        while let Some(row) = rows.try_next().await.map_err(fail)? {
+            let values = table.read(&row).map_err(fail)?;
             digester.add(&values);
             if digester.rows() <= found.rows {
                 continue;
             }
             batch.push(values);
             if batch.is_full() {
-                batch
-                    .write(self.to, table)
-                    .await
-                    .map_err(|error| fail(error.into()))?;
+                batch.write(self.to, table).await.map_err(fail)?;
                 (self.report)(CopyProgress {
                     table: &table.name,
                     rows: digester.rows(),
@@ -190,10 +184,7 @@ impl Copy<'_> {
             }
         }
         drop(rows);
-        batch
-            .write(self.to, table)
-            .await
-            .map_err(|error| fail(error.into()))?;
+        batch.write(self.to, table).await.map_err(fail)?;
         (self.report)(CopyProgress {
             table: &table.name,
             rows: digester.rows(),
@@ -247,10 +238,7 @@ async fn digest(
     if let Some(first) = first {
         select.push_str(&format!(" LIMIT {first}"));
     }
-    let fail = |error: sqlx::Error| TransferError::Table {
-        table: table.name.clone(),
-        error: error.into(),
-    };
+    let fail = |error| table.fail(error);
     let mut digester = Digester::default();
     let mut rows = query(select).fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(fail)? {
@@ -265,6 +253,13 @@ impl Table {
         match self.name == OPTIONS {
             true => format!("\"{}\" WHERE name <> '{INCOMPLETE}'", self.name),
             false => format!("\"{}\"", self.name),
+        }
+    }
+
+    fn fail(&self, error: sqlx::Error) -> TransferError {
+        TransferError::Table {
+            table: self.name.clone(),
+            error: error.into(),
         }
     }
 

@@ -19,6 +19,7 @@ pub use self::{
     source::{EmptyFolder, Source, copy_sqlite_file},
 };
 use crate::StorageError;
+pub use crate::data_folder::create_folder;
 
 /// Returns the version of this version's tables: the number of the last migration.
 pub fn schema_version() -> i64 {
