@@ -1,4 +1,4 @@
-//! What operators ask about the database.
+//! Questions of operators about the database.
 
 use async_trait::async_trait;
 

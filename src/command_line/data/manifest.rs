@@ -1,4 +1,4 @@
-//! What a backup contains: `backup.json` in its folder, which is written last. Without it, a backup is not complete.
+//! The contents of a backup: `backup.json` in its folder, which is written last. Without it, a backup is not complete.
 
 use std::{fs, io, path::Path};
 
@@ -13,7 +13,7 @@ const FILE_NAME: &str = "backup.json";
 /// The form of a backup. A later one that this version can't read has another number.
 const FORMAT: u32 = 1;
 
-/// What a backup contains.
+/// The contents of a backup.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Manifest {
     format: u32,

@@ -19,7 +19,7 @@ use crate::command_line::CommandError;
 /// The variable with the target, which keeps a password out of the list of processes.
 const TARGET_VARIABLE: &str = "PARLOR_MOVE_TO";
 
-/// Where data is moved to.
+/// The target of a move.
 enum Target {
     Postgres(PostgresDatabase),
     Folder(PathBuf),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The labels of a series, by name.
 pub type Labels = BTreeMap<String, String>;
 
-/// What a server has exposed.
+/// The figures that a server has exposed.
 #[derive(Debug, Default)]
 pub struct Exposition {
     pub types: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! What is read at the moment of a scrape.
+//! The figures that are read at the moment of a scrape.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::{Gauge, Group, Labels, runs::WorkKind};
 pub struct Sample {
     /// Answers and jobs on which this process works.
     pub active: WorkCount,
-    /// What the database has; `None` if it does not answer.
+    /// The figures of the database; `None` if it does not answer.
     pub stored: Option<StoredWork>,
     /// Intents and output that wait for the writer.
     pub queued_changes: (usize, usize),

@@ -225,7 +225,7 @@ pub struct WebPage {
     /// The store of a document that has neither a name nor a URL.
     #[serde(deserialize_with = "text_or_default")]
     pub file_search_store: String,
-    /// What its owner has noted about a document: a URL, perhaps.
+    /// The notes of its owner about a document: a URL, perhaps.
     #[serde(deserialize_with = "default_if_invalid")]
     pub custom_metadata: Vec<DocumentNote>,
 }

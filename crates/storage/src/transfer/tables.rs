@@ -7,7 +7,7 @@ use sqlx::{ConnectOptions, Connection as _, Row as _, SqliteConnection, sqlite::
 
 use crate::{StorageError, sqlite::migrations::migrator};
 
-/// What is to be indexed. The triggers of other tables write into it, so it is copied last.
+/// The list of texts to be indexed. The triggers of other tables write into it, so it is copied last.
 pub(super) const PENDING: &str = "search_pending";
 
 /// The table with the mark of a copy that is not complete.

@@ -29,7 +29,7 @@ pub fn home() -> AnyView {
     view! { <div class="design-stage">{welcome_cards()}</div> }.erase()
 }
 
-/// What is chosen: of a few, on or off, a tab, a row of a list that is moved through by keys.
+/// Choices: one of a few, on or off, a tab, a row of a list that is moved through by keys.
 pub fn choices() -> AnyView {
     let rows = vec![
         row(theme_choice("design-theme")),
