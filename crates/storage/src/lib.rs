@@ -44,6 +44,7 @@ mod api_error;
 pub mod audit;
 mod change;
 mod column_value;
+pub mod contents;
 mod conversation_lists;
 pub mod damage;
 mod data_folder;
@@ -158,6 +159,7 @@ impl PageSize {
 pub trait Storage:
     accounts::AccountStorage
     + ConversationListStorage
+    + contents::ContentStorage
     + endpoints::EndpointStorage
     + projects::ProjectStorage
     + schedules::ScheduleStorage

@@ -7,6 +7,7 @@ mod answer_deletion;
 mod attached_files;
 mod audit;
 mod branching;
+mod contents;
 mod conversation_lists;
 mod deletion;
 mod earlier_jobs;
@@ -196,6 +197,10 @@ macro_rules! conformance_tests {
             attached_files {
                 attached_files_are_those_of_shown_messages,
                 attached_files_are_of_the_asked_kinds,
+            }
+            contents {
+                a_content_is_stored_whole_or_not_at_all,
+                a_content_belongs_to_its_user_and_is_deleted_in_all_forms,
             }
             files {
                 files_belong_to_one_message,

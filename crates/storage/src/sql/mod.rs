@@ -33,6 +33,7 @@ use parlor_protocol::{
 pub(crate) mod accounts;
 pub(crate) mod branch;
 pub(crate) mod commit;
+mod contents;
 mod conversation_lists;
 pub(crate) mod daily_usage;
 pub(crate) mod database;

@@ -65,6 +65,14 @@ impl WriteConnection {
         }
     }
 
+    /// Returns the options for another connection that writes.
+    pub(super) fn connector(&self) -> Result<Connector, StorageError> {
+        match self.lock {
+            Some(_) => Ok(self.connector.clone()),
+            None => Err(StorageError::Closed),
+        }
+    }
+
     /// Puts the connection back for the next transaction, if the last one succeeded.
     pub(crate) async fn return_connection(&mut self, went_well: bool, connection: Connection) {
         if went_well {

@@ -1,0 +1,166 @@
+//! Contents of files in the database. Their parts are written and read in connections and transactions of their own: they take
+//! longer than commits may wait.
+
+use async_trait::async_trait;
+use futures::{StreamExt, stream::BoxStream};
+
+use super::{
+    SqlStorage,
+    database::{Connection, Row, query},
+    id, read_undamaged_rows, text,
+    writer::BEGIN,
+};
+use crate::{
+    FileLocation, StorageError,
+    contents::{ContentStorage, StoredContent},
+};
+use parlor_protocol::Timestamp;
+
+/// A content without its parts.
+macro_rules! select_contents {
+    ($rest:literal) => {
+        concat!(
+            "SELECT stored_name, form, user_id, stored_in, bytes, sha256, created_at FROM file_contents",
+            $rest
+        )
+    };
+}
+
+#[async_trait]
+impl ContentStorage for SqlStorage {
+    async fn store_content(
+        &self,
+        content: &StoredContent,
+        parts: BoxStream<'_, std::io::Result<Vec<u8>>>,
+    ) -> Result<(), StorageError> {
+        let connector = self.writer.lock().await.connector()?;
+        let mut connection = connector.connect().await?;
+        let stored = store(&mut connection, content, parts).await;
+        // Closing rolls back what was not committed.
+        let closed = connection.close().await;
+        stored?;
+        Ok(closed?)
+    }
+
+    async fn content(
+        &self,
+        location: FileLocation,
+        form: &str,
+    ) -> Result<Option<StoredContent>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let row = query(select_contents!(
+            " WHERE user_id = $1 AND stored_name = $2 AND form = $3"
+        ))
+        .bind_value(location.user_id)
+        .bind(location.stored_name.to_string())
+        .bind(form)
+        .fetch_optional(&mut connection)
+        .await?;
+        row.as_ref().map(read_content).transpose()
+    }
+
+    async fn content_part(
+        &self,
+        location: FileLocation,
+        form: &str,
+        part: u64,
+    ) -> Result<Option<Vec<u8>>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let row = query(
+            "SELECT data FROM file_parts WHERE user_id = $1 AND stored_name = $2 AND form = $3 AND part = $4",
+        )
+        .bind_value(location.user_id)
+        .bind(location.stored_name.to_string())
+        .bind(form)
+        .bind(i64::try_from(part).unwrap_or(i64::MAX))
+        .fetch_optional(&mut connection)
+        .await?;
+        Ok(row.map(|row| row.try_get("data")).transpose()?)
+    }
+
+    async fn delete_content(&self, location: FileLocation) -> Result<(), StorageError> {
+        let mut writer = self.writer.lock().await;
+        let mut connection = writer.take_connection().await?;
+        let deleted = delete(&mut connection, location).await;
+        writer.return_connection(deleted.is_ok(), connection).await;
+        deleted
+    }
+
+    async fn contents(&self) -> Result<Vec<StoredContent>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let rows = query(select_contents!(" ORDER BY stored_name, form"))
+            .fetch_all(&mut connection)
+            .await?;
+        read_undamaged_rows("file_contents", "stored_name", &rows, read_content)
+    }
+}
+
+async fn store(
+    connection: &mut Connection,
+    content: &StoredContent,
+    mut parts: BoxStream<'_, std::io::Result<Vec<u8>>>,
+) -> Result<(), StorageError> {
+    let name = content.location.stored_name.to_string();
+    let user_id = content.location.user_id;
+    query(BEGIN).execute(&mut *connection).await?;
+    query("DELETE FROM file_contents WHERE user_id = $1 AND stored_name = $2 AND form = $3")
+        .bind_value(user_id)
+        .bind(&name)
+        .bind(&content.form)
+        .execute(&mut *connection)
+        .await?;
+    query(
+        "INSERT INTO file_contents (stored_name, form, user_id, stored_in, bytes, sha256, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(&name)
+    .bind(&content.form)
+    .bind_value(user_id)
+    .bind_value(content.location.conversation_id)
+    .bind(i64::try_from(content.bytes).unwrap_or(i64::MAX))
+    .bind(&content.sha256)
+    .bind_value(content.created_at)
+    .execute(&mut *connection)
+    .await?;
+    let mut number = 0_i64;
+    while let Some(part) = parts.next().await {
+        query("INSERT INTO file_parts (stored_name, form, part, user_id, data) VALUES ($1, $2, $3, $4, $5)")
+            .bind(&name)
+            .bind(&content.form)
+            .bind(number)
+            .bind_value(user_id)
+            .bind(part?)
+            .execute(&mut *connection)
+            .await?;
+        number += 1;
+    }
+    query("COMMIT").execute(connection).await?;
+    Ok(())
+}
+
+async fn delete(connection: &mut Connection, location: FileLocation) -> Result<(), StorageError> {
+    query(BEGIN).execute(&mut *connection).await?;
+    query("DELETE FROM file_contents WHERE user_id = $1 AND stored_name = $2")
+        .bind_value(location.user_id)
+        .bind(location.stored_name.to_string())
+        .execute(&mut *connection)
+        .await?;
+    query("COMMIT").execute(connection).await?;
+    Ok(())
+}
+
+fn read_content(row: &Row) -> Result<StoredContent, StorageError> {
+    let bytes: i64 = row.try_get("bytes")?;
+    let created_at: i64 = row.try_get("created_at")?;
+    Ok(StoredContent {
+        location: FileLocation {
+            user_id: id(row, "user_id")?,
+            conversation_id: id(row, "stored_in")?,
+            stored_name: id(row, "stored_name")?,
+        },
+        form: text(row, "form")?,
+        bytes: u64::try_from(bytes).unwrap_or_default(),
+        sha256: text(row, "sha256")?,
+        created_at: Timestamp(created_at),
+    })
+}
