@@ -111,6 +111,7 @@ impl Server {
             ),
             None => files.delete_orphans().await,
         }
+        files.move_contents().await?;
         files.move_attachment_rows().await?;
         let secrets = Arc::new(Secrets::from_settings(&settings));
         let models = Arc::new(Models::new(ModelsConfig {

@@ -134,7 +134,10 @@ pub fn digest_file(file: &Path) -> io::Result<FileDigest> {
     digest(&mut File::open(file)?, |_| Ok(()))
 }
 
-fn digest(source: &mut File, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<FileDigest> {
+pub(crate) fn digest(
+    source: &mut File,
+    mut write: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<FileDigest> {
     let mut context = Context::new(&SHA256);
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut bytes = 0;
@@ -150,9 +153,16 @@ fn digest(source: &mut File, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> 
         write(part)?;
         bytes += part.len() as u64;
     }
-    let mut sha256 = String::with_capacity(64);
-    for byte in context.finish().as_ref() {
-        let _ = write!(sha256, "{byte:02x}");
-    }
-    Ok(FileDigest { bytes, sha256 })
+    Ok(FileDigest {
+        bytes,
+        sha256: hexadecimal(context.finish().as_ref()),
+    })
+}
+
+/// Returns the hexadecimal digits of a hash.
+pub(crate) fn hexadecimal(hash: &[u8]) -> String {
+    hash.iter().fold(String::with_capacity(64), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
 }

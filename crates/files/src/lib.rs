@@ -1,7 +1,7 @@
 //! Files of users and of tools: their contents in the data folder, their upload, and the form in which models get them.
 //!
-//! The row of a file in the database is the truth. A content is complete on the disk before its row is committed, and is
-//! deleted after its row: a crash in between leaves a content without a row, which the next start deletes.
+//! The row of a file in the database is the truth. A content is complete on the disk, and where nodes share it ([`shared`]), before its
+//! row is committed, and is deleted after its row: a crash in between leaves a content without a row, which the next start deletes.
 
 use std::{collections::HashMap, io, path::Path, sync::Arc};
 
@@ -33,7 +33,7 @@ use self::{
     reader_queue::{Origin, ReaderQueue},
     uncommitted::UncommittedContent,
 };
-use parlor_base::settings::{FileSettings, Settings};
+use parlor_base::settings::{FileSettings, FileStore, Settings};
 use parlor_journal::Journal;
 use parlor_protocol::{
     Attachment, AttachmentId, FilePreview, FileProblem, ModelCapabilities, UserId,
@@ -56,6 +56,7 @@ mod quota;
 mod reader;
 mod reader_queue;
 mod rows;
+mod shared;
 mod sweep;
 mod tables;
 #[cfg(test)]
@@ -94,8 +95,13 @@ impl Files {
         journal: Journal,
         settings: &Settings,
     ) -> Result<Self, StorageError> {
+        let shared = shared::open(settings.files.store.as_ref(), &storage)?;
+        let folder = match &settings.files.store {
+            Some(FileStore::Folder(folder)) => folder.to_path_buf(),
+            _ => data.join(FOLDER_NAME),
+        };
         Ok(Self(Arc::new(Inner {
-            contents: Contents::open(&data.join(FOLDER_NAME))?,
+            contents: Contents::open(&folder, shared)?,
             storage,
             journal,
             settings: settings.files.clone(),

@@ -58,7 +58,13 @@ impl Files {
             .find(user_id, id)
             .await?
             .filter(|file| has_rows(&file.attachment));
-        Ok(file.map(|file| self.0.contents.path(file.location, ContentForm::Original)))
+        Ok(match file {
+            Some(file) => {
+                let local = self.0.contents.local_path(file.location, ContentForm::Original);
+                Some(local.await?)
+            }
+            None => None,
+        })
     }
 }
 

@@ -1,8 +1,14 @@
 //! The deletion of contents whose rows are gone.
 
-use std::{collections::HashSet, io, time::Duration};
+use std::{
+    collections::HashSet,
+    io,
+    time::{Duration, SystemTime},
+};
 
-use super::Files;
+use uuid::Uuid;
+
+use super::{Files, Inner};
 use parlor_base::clock;
 use parlor_base::crash_point;
 use parlor_protocol::Timestamp;
@@ -11,27 +17,32 @@ use parlor_storage::{Change, FileChange};
 /// The interval between two looks for uploads that were never sent.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(3600);
 
+/// The age of a content without a row at which it is deleted if other nodes may be writing it. Longer than any upload.
+const SHARED_ORPHAN_AGE: Duration = Duration::from_secs(24 * 3600);
+
 impl Files {
     /// Deletes contents without a row and unfinished forms, as a crash leaves them. Only for the start: an upload has no row
     /// before its end.
     pub async fn delete_orphans(&self) {
-        let deleted = async {
-            let known = self.0.storage.file_locations().await.map_err(io::Error::other)?;
-            let known: HashSet<_> = known.iter().map(|location| location.stored_name).collect();
-            let mut count = 0_usize;
-            for location in self.0.contents.list().await? {
-                if !known.contains(&location.stored_name) {
-                    self.0.contents.delete(location).await?;
-                    count += 1;
-                }
-            }
-            self.0.contents.delete_leftovers().await?;
-            Ok::<_, io::Error>(count)
-        };
-        match deleted.await {
+        match self.0.delete_orphans().await {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "deleted files that belong to no message"),
             Err(error) => tracing::error!(%error, "files that belong to no message can't be deleted"),
+        }
+    }
+
+    /// Deletes copies of shared contents that are not needed.
+    async fn trim_copies(&self) {
+        if self.0.contents.shared().is_none() {
+            return;
+        }
+        let trimmed = async {
+            let known = self.0.stored_names().await?;
+            let max_bytes = self.0.settings.cache_bytes as u64;
+            self.0.contents.trim_copies(&known, max_bytes).await
+        };
+        if let Err(error) = trimmed.await {
+            tracing::warn!(%error, "copies of files that are not needed can't be deleted yet");
         }
     }
 
@@ -76,13 +87,58 @@ impl Files {
     }
 }
 
+impl Inner {
+    async fn delete_orphans(&self) -> io::Result<usize> {
+        let known = self.stored_names().await?;
+        let is_orphan = |name: &Uuid| !known.contains(name);
+        let age = match self.settings.store {
+            Some(_) => SHARED_ORPHAN_AGE,
+            None => Duration::ZERO,
+        };
+        let before = SystemTime::now()
+            .checked_sub(age)
+            .unwrap_or(SystemTime::UNIX_EPOCH);
+        let stored = match self.contents.shared() {
+            None => self.contents.list_local(before).await?,
+            Some(shared) => {
+                let age = i64::try_from(SHARED_ORPHAN_AGE.as_millis()).unwrap_or(i64::MAX);
+                let before = Timestamp(clock::now().0.saturating_sub(age));
+                let all = shared.list().await?;
+                let old = all.into_iter().filter(|(_, stored_at)| *stored_at <= before);
+                old.map(|(content, _)| content.location).collect()
+            }
+        };
+        let orphans: HashSet<_> = stored
+            .into_iter()
+            .filter(|location| is_orphan(&location.stored_name))
+            .collect();
+        for location in &orphans {
+            self.contents.delete(*location).await?;
+        }
+        // A folder that nodes share may have what another one is writing, a cache has its own node's.
+        let is_cache = self.contents.shared().is_some();
+        let leftover_age = if is_cache { Duration::ZERO } else { age };
+        self.contents.delete_leftovers(leftover_age).await?;
+        Ok(orphans.len())
+    }
+
+    /// Returns the names of all contents that have a row.
+    pub(super) async fn stored_names(&self) -> io::Result<HashSet<Uuid>> {
+        let known = self.storage.file_locations().await.map_err(io::Error::other)?;
+        Ok(known.iter().map(|location| location.stored_name).collect())
+    }
+}
+
 /// Deletes the contents of deleted files and expired uploads, for as long as the server runs.
 pub async fn sweep_periodically(files: Files) {
     let mut deletions = files.0.storage.watch_deletions().await;
     let mut ticks = tokio::time::interval(EXPIRY_INTERVAL);
     loop {
         tokio::select! {
-            _ = ticks.tick() => files.expire_uploads().await,
+            _ = ticks.tick() => {
+                files.expire_uploads().await;
+                files.trim_copies().await;
+            }
             changed = deletions.changed() => if changed.is_err() {
                 return;
             },

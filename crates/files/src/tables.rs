@@ -165,7 +165,11 @@ impl Files {
         if tokio::fs::try_exists(&path).await? {
             return Ok(());
         }
-        let content = self.0.contents.path(location, ContentForm::Original);
+        let content = self
+            .0
+            .contents
+            .local_path(location, ContentForm::Original)
+            .await?;
         if may_link && tokio::fs::hard_link(&content, &path).await.is_ok() {
             return Ok(());
         }

@@ -4,12 +4,18 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::SettingPath;
+use super::{FileStore, SettingPath};
 
 /// Settings of files.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileSettings {
+    /// Where the contents of files are, if not in the data folder; or `PARLOR_FILES`. Several nodes need a place that all reach: `"database"`
+    /// (Postgres), `s3://bucket/prefix` (docs/postgres.md), or the path of a folder that all have mounted. Contents are moved there at
+    /// the next start.
+    pub store: Option<FileStore>,
+    /// The copies of contents in the data folder, in bytes, if they are in a database or bucket. Those that are used least are deleted.
+    pub cache_bytes: usize,
     /// The number of files in one message.
     pub max_count: usize,
     /// One uploaded file, in bytes.
@@ -58,6 +64,8 @@ impl FileSettings {
 impl Default for FileSettings {
     fn default() -> Self {
         Self {
+            store: None,
+            cache_bytes: 10 << 30,
             max_count: 10,
             max_bytes: 256 << 20,
             user_bytes: 10 << 30,

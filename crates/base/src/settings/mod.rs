@@ -27,6 +27,7 @@ pub use self::{
         TableSettings,
     },
     dialect::{Dialect, MaxTokensField, ThinkingField},
+    file_store::{FileStore, InvalidStore},
     files::FileSettings,
     history::{HistorySettings, MetadataMode},
     images::{ImageApiSetting, ImageSettings},
@@ -58,6 +59,7 @@ mod databases;
 mod dialect;
 mod duration;
 mod environment;
+mod file_store;
 mod files;
 mod history;
 mod images;

@@ -11,10 +11,10 @@ use std::{
 use http::uri::Authority;
 
 use super::{
-    AuthMode, BaseUrlOrigin, CONTEXT_WINDOW_RANGE, DatabaseSettingsError, EndpointSettings, InvalidHostError,
-    MAX_ITERATIONS, MAX_REPETITIONS, MAX_RESUMPTIONS, MIN_REPETITIONS, POSITIVE_RANGE, SYSTEM_SETTINGS_FILE,
-    Secret, Settings, access_rules, accounts::parse_mode, databases, environment::endpoints_from_environment,
-    listen, places, python,
+    AuthMode, BaseUrlOrigin, CONTEXT_WINDOW_RANGE, DatabaseSettingsError, EndpointSettings, FileStore,
+    InvalidHostError, InvalidStore, MAX_ITERATIONS, MAX_REPETITIONS, MAX_RESUMPTIONS, MIN_REPETITIONS,
+    POSITIVE_RANGE, SYSTEM_SETTINGS_FILE, Secret, Settings, access_rules, accounts::parse_mode, databases,
+    environment::endpoints_from_environment, listen, places, python,
 };
 use crate::sealing::{InvalidKey, check_keys};
 
@@ -52,6 +52,13 @@ pub enum SettingsError {
          stored in the data folder"
     )]
     NoPostgresUrl,
+    #[error("{0}, or PARLOR_FILES")]
+    FileStore(#[from] InvalidStore),
+    #[error(
+        "files.store is \"database\", and the database is a file in the data folder: files are there, too. Leave it out, or set a Postgres \
+         database"
+    )]
+    FilesInSqlite,
     #[error("PARLOR_AUTH is “{0}”; it must be none, password, oidc or proxy")]
     UnknownAuthMode(String),
     #[error(
@@ -157,6 +164,9 @@ impl Settings {
         if let Some(url) = env("PARLOR_DATABASE") {
             settings.database.url = Some(Secret(url));
         }
+        if let Some(place) = env("PARLOR_FILES") {
+            settings.files.store = Some(place.try_into()?);
+        }
         settings.server.secret_key = env("PARLOR_SECRET_KEY").map(Secret);
         if let Some(value) = env("PARLOR_AUTH") {
             let mode = parse_mode(&value);
@@ -216,6 +226,9 @@ impl Settings {
             check_keys(key)?;
         }
         self.database.check()?;
+        if self.files.store == Some(FileStore::Database) && self.database.url.is_none() {
+            return Err(SettingsError::FilesInSqlite);
+        }
         self.metrics.check()?;
         match self.accounts.auth {
             AuthMode::None if !self.server.addr.ip().is_loopback() => {

@@ -1,27 +1,31 @@
 //! The contents of files in a folder of their own, by user, conversation and random name. All paths are made of ids, and a
-//! capability for the folder keeps them within it.
+//! capability for the folder keeps them within it. If nodes share the contents ([`shared`](super::shared)), the folder has copies.
+
+mod names;
+mod new_content;
 
 use std::{
     io,
     path::{Path, PathBuf},
     sync::Arc,
+    time::{Duration, SystemTime},
 };
 
 use cap_std::{
     ambient_authority,
     fs::{Dir, DirBuilder, OpenOptions},
 };
-use tokio::{io::AsyncWriteExt, task::spawn_blocking};
+use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
+use self::names::{TABLES_SUFFIX, conversation_folder, for_each_name, form_of, remove_if_exists};
+pub use self::{
+    names::{content_path, location_of},
+    new_content::NewContent,
+};
+use super::shared::{SharedContent, SharedContents, SharedForm};
 use parlor_protocol::UserId;
 use parlor_storage::FileLocation;
-
-/// The suffixes of a content's other forms.
-const PREPARED_SUFFIX: &str = ".model";
-const PICTURE_SUFFIX: &str = ".picture";
-/// The suffix of the tables. It has the reader's version, so that a new version rebuilds them.
-const TABLES_SUFFIX: &str = ".tables2";
 
 /// The number of attempts to create a content in its folder.
 const CREATE_ATTEMPTS: usize = 5;
@@ -44,11 +48,13 @@ pub enum ContentForm {
 pub struct Contents {
     folder: Arc<Dir>,
     path: PathBuf,
+    /// Where the contents are that this folder has copies of; `None` if they are here.
+    shared: Option<Arc<dyn SharedContents>>,
 }
 
 impl Contents {
     /// Opens the folder. Creates it for its owner only, if it does not exist.
-    pub fn open(folder: &Path) -> io::Result<Self> {
+    pub fn open(folder: &Path, shared: Option<Arc<dyn SharedContents>>) -> io::Result<Self> {
         if !folder.is_dir() {
             let mut builder = std::fs::DirBuilder::new();
             #[cfg(unix)]
@@ -58,20 +64,44 @@ impl Contents {
         Ok(Self {
             folder: Arc::new(Dir::open_ambient_dir(folder, ambient_authority())?),
             path: std::path::absolute(folder)?,
+            shared,
         })
+    }
+
+    /// Returns where the contents are, if not in this folder.
+    pub fn shared(&self) -> Option<&Arc<dyn SharedContents>> {
+        self.shared.as_ref()
     }
 
     /// Creates a content. It is deleted again unless it is kept.
     pub async fn create(&self, location: FileLocation, form: ContentForm) -> io::Result<NewContent> {
-        let folder = self.folder.clone();
-        let final_path = content_path(location, form);
-        let path = match form {
-            ContentForm::Original | ContentForm::Prepared => final_path.clone(),
-            ContentForm::Tables | ContentForm::Picture => {
-                final_path.with_extension(format!("new-{}", Uuid::new_v4()))
+        match form {
+            ContentForm::Original | ContentForm::Prepared => {
+                self.create_at(location, form, content_path(location, form)).await
             }
-        };
+            ContentForm::Tables | ContentForm::Picture => self.create_copy(location, form).await,
+        }
+    }
+
+    /// Creates a content under another name, which it has until it is kept. It replaces one that another request has kept meanwhile.
+    pub(super) async fn create_copy(
+        &self,
+        location: FileLocation,
+        form: ContentForm,
+    ) -> io::Result<NewContent> {
+        let begun = content_path(location, form).with_extension(format!("new-{}", Uuid::new_v4()));
+        self.create_at(location, form, begun).await
+    }
+
+    async fn create_at(
+        &self,
+        location: FileLocation,
+        form: ContentForm,
+        path: PathBuf,
+    ) -> io::Result<NewContent> {
+        let contents = self.clone();
         in_background(move || {
+            let folder = &contents.folder;
             let mut builder = DirBuilder::new();
             builder.recursive(true);
             #[cfg(unix)]
@@ -93,36 +123,82 @@ impl Contents {
             // A caller that has gone away meanwhile drops it.
             Ok(NewContent {
                 file: file.into_std().into(),
-                folder,
+                contents,
                 location,
+                form,
                 path,
-                final_path,
                 is_kept: false,
             })
         })
         .await
     }
 
-    /// Returns the path of a content, for readers that need one.
+    /// Returns the path of a content, where it is or will be.
     pub fn path(&self, location: FileLocation, form: ContentForm) -> PathBuf {
         self.path.join(content_path(location, form))
     }
 
+    /// Returns the path of a content for readers that need one, after it was fetched if it is shared.
+    pub async fn local_path(&self, location: FileLocation, form: ContentForm) -> io::Result<PathBuf> {
+        let path = self.path(location, form);
+        if self.shared.is_some() && !tokio::fs::try_exists(&path).await? {
+            self.read(location, form).await?;
+        }
+        Ok(path)
+    }
+
     /// Opens a content for reading.
     pub async fn read(&self, location: FileLocation, form: ContentForm) -> io::Result<tokio::fs::File> {
+        match (self.open_local(location, form).await, self.shared_form(form)) {
+            (Err(error), Some((shared, form))) if error.kind() == io::ErrorKind::NotFound => {
+                self.fetch(&**shared, SharedContent { location, form }).await?;
+                self.open_local(location, form.into()).await
+            }
+            (opened, _) => opened,
+        }
+    }
+
+    pub(super) async fn open_local(
+        &self,
+        location: FileLocation,
+        form: ContentForm,
+    ) -> io::Result<tokio::fs::File> {
         let folder = self.folder.clone();
         let open = move || Ok(folder.open(content_path(location, form))?.into_std());
         Ok(in_background(open).await?.into())
     }
 
-    /// Deletes a content in all its forms, and the folders that are empty then. Has no effect on a missing one.
-    pub async fn delete(&self, location: FileLocation) -> io::Result<()> {
-        let contents = self.clone();
-        in_background(move || contents.delete_now(location)).await
+    fn shared_form(&self, form: ContentForm) -> Option<(&Arc<dyn SharedContents>, SharedForm)> {
+        self.shared.as_ref().zip(SharedForm::of(form))
     }
 
-    /// Deletes a content as [`Contents::delete`] does, on this thread.
+    /// Deletes a content in all its forms, and the folders that are empty then. Has no effect on a missing one.
+    pub async fn delete(&self, location: FileLocation) -> io::Result<()> {
+        if let Some(shared) = &self.shared {
+            shared.delete(location).await?;
+        }
+        self.delete_local(location).await
+    }
+
+    /// Deletes the copies of a content in this folder.
+    pub(super) async fn delete_local(&self, location: FileLocation) -> io::Result<()> {
+        let contents = self.clone();
+        in_background(move || contents.delete_files(location)).await
+    }
+
+    /// Deletes a content as [`Contents::delete`] does, on this thread. What is shared is deleted in the background.
     pub fn delete_now(&self, location: FileLocation) -> io::Result<()> {
+        if let (Some(shared), Ok(runtime)) = (self.shared.clone(), tokio::runtime::Handle::try_current()) {
+            runtime.spawn(async move {
+                if let Err(error) = shared.delete(location).await {
+                    tracing::warn!(%error, "a file that was not kept could not be deleted; a later start deletes it");
+                }
+            });
+        }
+        self.delete_files(location)
+    }
+
+    fn delete_files(&self, location: FileLocation) -> io::Result<()> {
         let folder = &self.folder;
         for form in [
             ContentForm::Tables,
@@ -148,13 +224,34 @@ impl Contents {
         Ok(())
     }
 
-    /// Returns the locations of all contents. Names that Parlor does not give are left alone.
-    pub async fn list(&self) -> io::Result<Vec<FileLocation>> {
+    /// Returns the locations of all contents in the folder that were not written since a time. Names that Parlor does not give are
+    /// left alone.
+    pub async fn list_local(&self, before: SystemTime) -> io::Result<Vec<FileLocation>> {
+        let files = self.local_files().await?;
+        let written_before = files.into_iter().filter(|file| file.written_at <= before);
+        Ok(written_before.map(|file| file.location).collect())
+    }
+
+    /// Returns all files in the folder.
+    pub(super) async fn local_files(&self) -> io::Result<Vec<LocalFile>> {
         let folder = self.folder.clone();
         in_background(move || {
             let mut found = Vec::new();
-            for_each_name(&folder, |location, _, _| {
-                found.push(location);
+            for_each_name(&folder, |location, of_conversation, name| {
+                // One that was deleted meanwhile is not listed.
+                if let Ok(file) = of_conversation.metadata(name) {
+                    let written_at = file
+                        .modified()
+                        .map_or(SystemTime::UNIX_EPOCH, |time| time.into_std());
+                    let read_at = file.accessed().map_or(written_at, |time| time.into_std());
+                    found.push(LocalFile {
+                        location,
+                        form: form_of(name),
+                        bytes: file.len(),
+                        written_at,
+                        used_at: read_at.max(written_at),
+                    });
+                }
                 Ok(())
             })?;
             Ok(found)
@@ -196,15 +293,24 @@ impl Contents {
         in_background(move || remove_if_exists(&folder, &content_path(location, ContentForm::Tables))).await
     }
 
-    /// Deletes forms that a killed process has begun or that an earlier version made. Only for the start.
-    pub async fn delete_leftovers(&self) -> io::Result<()> {
+    /// Deletes forms that a killed process has begun or that an earlier version made, if they are older than this. Only for the
+    /// start.
+    pub async fn delete_leftovers(&self, age: Duration) -> io::Result<()> {
         let folder = self.folder.clone();
         in_background(move || {
             for_each_name(&folder, |_, of_conversation, name| {
-                let suffix = name.find('.').map_or("", |at| &name[at..]);
-                match ["", PREPARED_SUFFIX, PICTURE_SUFFIX, TABLES_SUFFIX].contains(&suffix) {
-                    true => Ok(()),
-                    false => remove_if_exists(of_conversation, Path::new(name)),
+                let is_old = |file: cap_std::fs::Metadata| {
+                    let age_now = file
+                        .modified()
+                        .ok()
+                        .and_then(|time| time.into_std().elapsed().ok());
+                    age_now.unwrap_or_default() >= age
+                };
+                match form_of(name) {
+                    None if of_conversation.metadata(name).is_ok_and(is_old) => {
+                        remove_if_exists(of_conversation, Path::new(name))
+                    }
+                    _ => Ok(()),
                 }
             })
         })
@@ -212,123 +318,20 @@ impl Contents {
     }
 }
 
-fn remove_if_exists(folder: &Dir, path: &Path) -> io::Result<()> {
-    match folder.remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Calls the function for each file: with its content's location, its folder and its name.
-fn for_each_name(
-    root: &Dir,
-    mut visit: impl FnMut(FileLocation, &Dir, &str) -> io::Result<()>,
-) -> io::Result<()> {
-    let subfolders = |folder: &Dir| -> io::Result<Vec<(Uuid, Dir)>> {
-        let mut subfolders = Vec::new();
-        for entry in folder.entries()? {
-            let entry = entry?;
-            let id = entry.file_name().to_str().and_then(|name| name.parse().ok());
-            if let Some(id) = id.filter(|_| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-                subfolders.push((id, entry.open_dir()?));
-            }
-        }
-        Ok(subfolders)
-    };
-    for (user, of_user) in subfolders(root)? {
-        for (conversation, of_conversation) in subfolders(&of_user)? {
-            for entry in of_conversation.entries()? {
-                let name = entry?.file_name();
-                let name = name.to_str().unwrap_or_default();
-                let stored_name = name.split_once('.').map_or(name, |(stored_name, _)| stored_name);
-                if let Ok(stored_name) = stored_name.parse() {
-                    let location = FileLocation {
-                        user_id: UserId(user),
-                        conversation_id: parlor_protocol::ConversationId(conversation),
-                        stored_name,
-                    };
-                    visit(location, &of_conversation, name)?;
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-fn conversation_folder(location: FileLocation) -> PathBuf {
-    PathBuf::from(location.user_id.to_string()).join(location.conversation_id.to_string())
-}
-
-fn content_path(location: FileLocation, form: ContentForm) -> PathBuf {
-    let mut name = location.stored_name.to_string();
-    name.push_str(match form {
-        ContentForm::Original => "",
-        ContentForm::Prepared => PREPARED_SUFFIX,
-        ContentForm::Tables => TABLES_SUFFIX,
-        ContentForm::Picture => PICTURE_SUFFIX,
-    });
-    conversation_folder(location).join(name)
+/// A file in the folder.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LocalFile {
+    pub location: FileLocation,
+    /// `None` if it is not complete, or was made by an earlier version.
+    pub form: Option<ContentForm>,
+    pub bytes: u64,
+    pub written_at: SystemTime,
+    /// When it was last written or read, as exact as the file system keeps it.
+    pub used_at: SystemTime,
 }
 
 async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     spawn_blocking(work).await.map_err(io::Error::other)?
-}
-
-/// A content that is being written. Dropping it deletes it, unless it was kept.
-#[derive(Debug)]
-pub struct NewContent {
-    file: tokio::fs::File,
-    folder: Arc<Dir>,
-    location: FileLocation,
-    path: PathBuf,
-    /// The path once the content is kept.
-    final_path: PathBuf,
-    is_kept: bool,
-}
-
-impl NewContent {
-    /// Appends data.
-    pub async fn write(&mut self, data: &[u8]) -> io::Result<()> {
-        self.file.write_all(data).await
-    }
-
-    /// Returns the open file for another process, which writes it instead.
-    pub async fn as_output(&self) -> io::Result<std::fs::File> {
-        Ok(self.file.try_clone().await?.into_std().await)
-    }
-
-    /// Keeps the content: it is on the disk when this returns.
-    pub async fn keep(mut self) -> io::Result<()> {
-        self.file.flush().await?;
-        self.file.sync_all().await?;
-        // The names of the content and of its folders.
-        let (folder, location) = (self.folder.clone(), self.location);
-        let (path, final_path) = (self.path.clone(), self.final_path.clone());
-        in_background(move || {
-            if path != final_path {
-                folder.rename(&path, &folder, &final_path)?;
-            }
-            let user_folder = PathBuf::from(location.user_id.to_string());
-            for path in [conversation_folder(location), user_folder, ".".into()] {
-                // `open_dir` opens folders without the right to sync them.
-                folder.open(path)?.sync_all()?;
-            }
-            Ok(())
-        })
-        .await?;
-        self.is_kept = true;
-        Ok(())
-    }
-}
-
-impl Drop for NewContent {
-    fn drop(&mut self) {
-        if !self.is_kept
-            && let Err(error) = self.folder.remove_file(&self.path)
-        {
-            tracing::warn!(%error, "a file that was not kept could not be deleted; the next start deletes it");
-        }
-    }
 }

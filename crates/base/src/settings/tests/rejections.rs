@@ -54,6 +54,8 @@ fn names_unusable_settings() {
         ("[tools.web_search]\nprovider = 'altavista'", "unknown variant"),
         ("[tools.pubmed]\nbase_url = 'eutils'", "tools.pubmed.base_url"),
         ("[tools]\nfetch = 1", "unknown field `fetch`"),
+        ("[files]\nstore = 'gcs://bucket'", "files.store is “gcs://bucket”"),
+        ("[files]\nstore = 'database'", "files are there, too"),
         (
             "[[mcp]]\nname = 'a'\nurl = 'x'\n[[mcp]]\nname = 'a'\nurl = 'y'",
             "two MCP servers have the name “a”",
