@@ -17,7 +17,9 @@ async fn run(data: &Path, arguments: &[&str], database: Option<&str>) -> Output 
     let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
     command.args(arguments).arg("--data").arg(data).current_dir(data);
     if let Some(url) = database {
-        command.env("PARLOR_DATABASE", url);
+        command
+            .env("PARLOR_DATABASE", url)
+            .env("PARLOR_FILES", "database");
     }
     command.output().await.unwrap()
 }
@@ -158,8 +160,16 @@ async fn data_moves_to_postgres_and_back() {
     assert!(text.contains("Each was compared"), "{text}");
     let on_postgres = async |folder: &Path| {
         let mut command = Server::command(folder, &upstream, "127.0.0.1:0");
-        Server::run(command.env("PARLOR_DATABASE", &url)).await
+        command
+            .env("PARLOR_DATABASE", &url)
+            .env("PARLOR_FILES", "database");
+        Server::run(&mut command).await
     };
+    let server = on_postgres(&data).await;
+    assert_eq!(shown(&server, &conversation, &file).await, before);
+    // The file is in the database now: another node has it, too.
+    fs::remove_dir_all(data.join("files")).unwrap();
+    server.kill().await;
     let server = on_postgres(&data).await;
     assert_eq!(shown(&server, &conversation, &file).await, before);
     // A backup of Postgres is a data folder of SQLite.

@@ -11,6 +11,7 @@ use std::{
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 
+use parlor_base::settings::{FileStore, Settings};
 use parlor_storage::transfer::create_folder;
 
 use super::FOLDER_NAME;
@@ -31,15 +32,27 @@ pub struct FileDigest {
 /// The digests of files, by their paths below the data folder, with slashes.
 pub type FileDigests = BTreeMap<String, FileDigest>;
 
-/// Copies the contents of a data folder that `digests` does not have with the same length (a file grows while it is uploaded), and adds
-/// theirs. One that disappears meanwhile is left out: its row is gone, too.
+/// Returns the folder of contents, if neither the database nor a bucket has them.
+pub fn contents_folder(settings: &Settings) -> PathBuf {
+    match &settings.files.store {
+        Some(FileStore::Folder(folder)) => folder.to_path_buf(),
+        _ => settings.server.data().join(FOLDER_NAME),
+    }
+}
+
+/// Copies the contents of a folder that `digests` does not have with the same length (a file grows while it is uploaded) into a data
+/// folder, and adds theirs. One that disappears meanwhile is left out: its row is gone, too.
 ///
 /// # Errors
 ///
 /// If a file can't be read or written.
 pub fn copy_contents(from: &Path, to: &Path, digests: &mut FileDigests) -> io::Result<()> {
     for name in content_names(from)? {
-        let source = from.join(&name);
+        let source = from.join(
+            name.strip_prefix(FOLDER_NAME)
+                .unwrap_or(&name)
+                .trim_start_matches('/'),
+        );
         let known = digests.get(&name).map(|digest| digest.bytes);
         if known.is_some() && source.metadata().is_ok_and(|file| known == Some(file.len())) {
             continue;
@@ -53,14 +66,14 @@ pub fn copy_contents(from: &Path, to: &Path, digests: &mut FileDigests) -> io::R
     Ok(())
 }
 
-/// Returns the paths of all contents below a data folder, with slashes.
+/// Returns the paths of all contents of a folder, as they are below a data folder, with slashes.
 ///
 /// # Errors
 ///
 /// If a folder can't be read.
 pub fn content_names(folder: &Path) -> io::Result<Vec<String>> {
     let mut paths = Vec::new();
-    list(&folder.join(FOLDER_NAME), Path::new(FOLDER_NAME), &mut paths)?;
+    list(folder, Path::new(FOLDER_NAME), &mut paths)?;
     let names = paths.iter().filter_map(|path| path.to_str());
     Ok(names
         .map(|name| name.replace(std::path::MAIN_SEPARATOR, "/"))

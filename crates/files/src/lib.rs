@@ -3,7 +3,12 @@
 //! The row of a file in the database is the truth. A content is complete on the disk, and where nodes share it ([`shared`]), before its
 //! row is committed, and is deleted after its row: a crash in between leaves a content without a row, which the next start deletes.
 
-use std::{collections::HashMap, io, path::Path, sync::Arc};
+use std::{
+    collections::HashMap,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -12,7 +17,10 @@ use uuid::Uuid;
 
 pub use self::{
     chart::{MAX_CHART_PICTURE_BYTES, is_chart},
-    copy::{FileDigest, FileDigests, content_names, copy_contents, copy_file, digest_file, sync_folder},
+    copy::{
+        FileDigest, FileDigests, content_names, contents_folder, copy_contents, copy_file, digest_file,
+        sync_folder,
+    },
     pages::{PagePart, page_ranges, parts_by_page, split_pages},
     prepare::{CleanImage, PrepareError},
     reader::{
@@ -21,6 +29,7 @@ pub use self::{
         tables::{TablesArguments, run as read_tables},
     },
     rows::{NewRows, has_rows},
+    shared::copy_bucket,
     sweep::sweep_periodically,
     tables::TableFileError,
     uncommitted::UncommittedFile,
@@ -74,6 +83,8 @@ pub struct Files(Arc<Inner>);
 
 struct Inner {
     contents: Contents,
+    /// The folder of contents in the data folder, whether they are there or not.
+    in_data: PathBuf,
     storage: Arc<dyn Storage>,
     journal: Journal,
     settings: FileSettings,
@@ -96,12 +107,14 @@ impl Files {
         settings: &Settings,
     ) -> Result<Self, StorageError> {
         let shared = shared::open(settings.files.store.as_ref(), &storage)?;
+        let in_data = data.join(FOLDER_NAME);
         let folder = match &settings.files.store {
-            Some(FileStore::Folder(folder)) => folder.to_path_buf(),
-            _ => data.join(FOLDER_NAME),
+            Some(FileStore::Folder(folder)) => folder,
+            _ => &*in_data,
         };
         Ok(Self(Arc::new(Inner {
-            contents: Contents::open(&folder, shared)?,
+            contents: Contents::open(folder, shared)?,
+            in_data,
             storage,
             journal,
             settings: settings.files.clone(),

@@ -13,7 +13,7 @@ use parlor_storage::{ChangeRejection, RunKey, sqlite::SqliteStorage};
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\nand so on";
 
 /// Writes a shell script that stands for the process that reads a file.
-fn reader_script(folder: &Path, script: &str) -> std::path::PathBuf {
+fn reader_script(folder: &Path, script: &str) -> PathBuf {
     let path = folder.join("reader.sh");
     std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();

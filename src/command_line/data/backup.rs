@@ -11,9 +11,9 @@ use std::{
 
 use parlor_base::{
     clock,
-    settings::{Overrides, Settings},
+    settings::{FileStore, Overrides, Settings},
 };
-use parlor_files::{FileDigests, copy_contents, digest_file, sync_folder};
+use parlor_files::{FileDigests, contents_folder, copy_bucket, copy_contents, digest_file, sync_folder};
 use parlor_storage::{
     SqlStorage, Storage,
     postgres::PostgresDatabase,
@@ -87,7 +87,7 @@ async fn write(settings: &Settings, to: &Path) -> Result<Manifest, CommandError>
     let database = scratch.join(DATABASE_FILE_NAME);
     create_folder(&scratch)?;
     let mut files = FileDigests::new();
-    copy_contents(data, to, &mut files)?;
+    copy_files(settings, to, &mut files).await?;
     let made_at = clock::now();
     match PostgresDatabase::of_settings(settings) {
         None => {
@@ -105,7 +105,7 @@ async fn write(settings: &Settings, to: &Path) -> Result<Manifest, CommandError>
             source.close().await;
         }
     }
-    copy_contents(data, to, &mut files)?;
+    copy_files(settings, to, &mut files).await?;
     let tables = read_digests(&scratch).await?;
     let missing = missing_contents(&scratch, &files).await?;
     check_closed(&database)?;
@@ -118,6 +118,16 @@ async fn write(settings: &Settings, to: &Path) -> Result<Manifest, CommandError>
     manifest.write(to)?;
     sync_folder(to)?;
     Ok(manifest)
+}
+
+/// Copies the contents that `files` does not have yet. Those in the database are copied with it.
+async fn copy_files(settings: &Settings, to: &Path, files: &mut FileDigests) -> Result<(), CommandError> {
+    match &settings.files.store {
+        None | Some(FileStore::Folder(_)) => copy_contents(&contents_folder(settings), to, files)?,
+        Some(FileStore::Database) => {}
+        Some(FileStore::Objects(url)) => copy_bucket(url, to, files).await?,
+    }
+    Ok(())
 }
 
 /// Returns the digests of the tables; none if a row is damaged. The backup has it as it is.
@@ -139,10 +149,9 @@ async fn read_digests(folder: &Path) -> Result<TableDigests, CommandError> {
 /// Returns the contents that rows name and the original lacks, too.
 async fn missing_contents(folder: &Path, files: &FileDigests) -> Result<Vec<String>, CommandError> {
     let storage = SqlStorage::open(folder).await?;
-    let locations = storage.file_locations().await;
+    let named = restore::names_outside_database(&storage).await;
     storage.close().await?;
-    let names = locations?.iter().map(restore::content_name).collect::<Vec<_>>();
-    let missing: Vec<String> = names
+    let missing: Vec<String> = named?
         .into_iter()
         .filter(|name| !files.contains_key(name))
         .collect();

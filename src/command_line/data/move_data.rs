@@ -6,7 +6,7 @@ use std::{
 };
 
 use parlor_base::settings::{Overrides, Settings};
-use parlor_files::{FileDigests, copy_contents};
+use parlor_files::{FileDigests, contents_folder, copy_contents};
 use parlor_storage::{
     SqlStorage, Storage,
     postgres::PostgresDatabase,
@@ -86,7 +86,10 @@ async fn copy(settings: &Settings, target: &Target, data: &Path) -> Result<Table
             let source = Source::open_alone(settings, to != data).await;
             let target = SqlStorage::open(to).await?;
             if to != data {
-                copy_contents(data, to, &mut FileDigests::new())?;
+                // Others stay where they are, or are copied with the tables.
+                if settings.files.store.is_none() {
+                    copy_contents(&contents_folder(settings), to, &mut FileDigests::new())?;
+                }
                 copy_key(data, to)?;
             }
             copy_tables(source, &target).await

@@ -2,6 +2,7 @@
 //! folder. Every file is compared with its digest in the backup.
 
 use std::{
+    collections::HashSet,
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
@@ -11,15 +12,20 @@ use std::{
 use parlor_base::settings::{Overrides, Settings};
 use parlor_files::{FileDigests, content_names, copy_contents, copy_file};
 use parlor_storage::{
-    FileLocation, SqlStorage, Storage,
+    FileLocation, SqlStorage, Storage, StorageError,
+    contents::ContentStorage,
     postgres::PostgresDatabase,
     sqlite::DATABASE_FILE_NAME,
     transfer::{self, EmptyFolder, Source, TableDigests},
 };
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::{end_progress, manifest::Manifest, say, show_progress, shown_bytes};
 use crate::command_line::CommandError;
+
+/// The folder of contents in a data folder and in a backup.
+const FILES: &str = "files";
 
 /// Restores a backup as the settings say, or only tries it.
 pub async fn restore(overrides: &Overrides, from: &Path, only_verify: bool) -> Result<(), CommandError> {
@@ -96,21 +102,34 @@ async fn compare(from: &Path, manifest: &Manifest, scratch: &Path) -> Result<(),
     // As a start does, which brings earlier tables to this version.
     let storage = SqlStorage::open(scratch).await?;
     let damage = storage.find_damage(CancellationToken::new()).await;
-    let locations = storage.file_locations().await;
+    let names = names_outside_database(&storage).await;
     storage.close().await?;
     if let Some(first) = damage?.first() {
         return Err(format!("the database of the backup is damaged: {first}").into());
     }
-    let names = locations?.iter().map(content_name).collect::<Vec<_>>();
     let is_lacking = |name: &&String| !manifest.files.contains_key(*name) && !manifest.missing.contains(name);
-    match names.iter().find(is_lacking) {
+    match names?.iter().find(is_lacking) {
         None => Ok(()),
         Some(name) => Err(format!("the backup lacks the content {name}").into()),
     }
 }
 
+/// Returns the paths below the data folder of all contents that rows name and the database does not have itself.
+pub async fn names_outside_database(storage: &SqlStorage) -> Result<Vec<String>, StorageError> {
+    let inside = storage.contents().await?;
+    let inside: HashSet<Uuid> = inside
+        .iter()
+        .map(|content| content.location.stored_name)
+        .collect();
+    let named = storage.file_locations().await?;
+    let outside = named
+        .iter()
+        .filter(|location| !inside.contains(&location.stored_name));
+    Ok(outside.map(content_name).collect())
+}
+
 /// Returns the path of a content below the data folder.
-pub fn content_name(location: &FileLocation) -> String {
+fn content_name(location: &FileLocation) -> String {
     format!(
         "files/{}/{}/{}",
         location.user_id, location.conversation_id, location.stored_name
@@ -156,7 +175,7 @@ fn restore_folder(from: &Path, manifest: &Manifest, to: &Path) -> Result<(), Com
 /// Copies the contents of a backup into a data folder, which must not have others: they would be deleted at the next start.
 fn restore_files(from: &Path, manifest: &Manifest, to: &Path) -> Result<(), CommandError> {
     let is_other = |name: &String| !manifest.files.contains_key(name);
-    if let Some(other) = content_names(to)?.iter().find(|name| is_other(name)) {
+    if let Some(other) = content_names(&to.join(FILES))?.iter().find(|name| is_other(name)) {
         return Err(format!(
             "there are files of other data in {}, such as {other}. Move that folder away, or choose another one with --data",
             to.display()
@@ -164,7 +183,7 @@ fn restore_files(from: &Path, manifest: &Manifest, to: &Path) -> Result<(), Comm
         .into());
     }
     let mut found = FileDigests::new();
-    copy_contents(from, to, &mut found)?;
+    copy_contents(&from.join(FILES), to, &mut found)?;
     match manifest
         .files
         .iter()

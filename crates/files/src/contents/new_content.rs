@@ -28,6 +28,12 @@ impl NewContent {
         self.file.write_all(data).await
     }
 
+    /// Appends all of another file.
+    pub async fn copy_from(&mut self, other: &mut tokio::fs::File) -> io::Result<()> {
+        tokio::io::copy(other, &mut self.file).await?;
+        Ok(())
+    }
+
     /// Returns the open file for another process, which writes it instead.
     pub async fn as_output(&self) -> io::Result<std::fs::File> {
         Ok(self.file.try_clone().await?.into_std().await)

@@ -9,7 +9,7 @@ use futures::{StreamExt, TryStreamExt, stream::BoxStream};
 use super::{FileDigest, SharedContent, SharedContents, SharedForm, SharedReader};
 use parlor_base::clock;
 use parlor_protocol::Timestamp;
-use parlor_storage::{FileLocation, Storage, contents::StoredContent};
+use parlor_storage::{FileLocation, Storage, StorageError, contents::StoredContent};
 
 pub(super) struct DatabaseContents(pub Arc<dyn Storage>);
 
@@ -47,7 +47,7 @@ impl SharedContents for DatabaseContents {
         let stored = stored.map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
         let chunks = futures::stream::try_unfold(0, move |part| async move {
             let data = self.0.content_part(location, form.as_str(), part).await;
-            let data = data.map_err(io::Error::other)?;
+            let data = data.map_err(read_error)?;
             Ok(data.map(|data| (Bytes::from(data), part + 1)))
         });
         Ok(SharedReader {
@@ -73,5 +73,12 @@ impl SharedContents for DatabaseContents {
             Some((SharedContent { location, form }, stored.created_at))
         });
         Ok(known.collect())
+    }
+}
+
+fn read_error(error: StorageError) -> io::Error {
+    match error.is_row_damage() {
+        true => io::Error::new(io::ErrorKind::InvalidData, error),
+        false => io::Error::other(error),
     }
 }

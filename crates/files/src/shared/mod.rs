@@ -22,6 +22,7 @@ use futures::{StreamExt, TryStreamExt, stream::BoxStream};
 use ring::digest::{Context, SHA256};
 use tokio::task::spawn_blocking;
 
+pub use self::objects::copy_bucket;
 use self::{database::DatabaseContents, objects::ObjectContents};
 use super::{
     Contents,

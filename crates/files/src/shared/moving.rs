@@ -3,7 +3,7 @@
 
 use std::{collections::HashSet, io};
 
-use super::{SharedContent, SharedContents, SharedForm, database::DatabaseContents};
+use super::{Contents, SharedContent, SharedContents, SharedForm, database::DatabaseContents};
 use crate::Files;
 
 impl Files {
@@ -15,7 +15,10 @@ impl Files {
     pub async fn move_contents(&self) -> io::Result<()> {
         let moved = match self.0.contents.shared() {
             Some(shared) => self.move_in(&**shared).await,
-            None => self.move_out().await,
+            None => match self.move_out().await {
+                Ok(count) => self.move_into_folder().await.map(|more| count + more),
+                failed => failed,
+            },
         };
         match moved {
             Ok(0) => Ok(()),
@@ -42,44 +45,73 @@ impl Files {
         let there = shared.list().await?;
         let there: HashSet<SharedContent> = there.into_iter().map(|(content, _)| content).collect();
         let mut count = 0;
-        for file in self.0.contents.local_files().await? {
-            let Some(form) = file.form.and_then(SharedForm::of) else {
-                continue;
-            };
-            let content = SharedContent {
-                location: file.location,
-                form,
-            };
-            if known.contains(&file.location.stored_name) && !there.contains(&content) {
-                self.0.contents.share(shared, content).await?;
+        for content in shareable(&self.0.contents).await?.difference(&there) {
+            if known.contains(&content.location.stored_name) {
+                self.0.contents.share(shared, *content).await?;
                 count += 1;
             }
         }
         Ok(count)
     }
 
-    /// Copies all contents of the database into the folder, then deletes them there.
+    /// Copies what only the data folder has into the folder that the settings name. The originals stay.
+    async fn move_into_folder(&self) -> io::Result<usize> {
+        if self.0.settings.store.is_none() || !self.0.in_data.is_dir() {
+            return Ok(0);
+        }
+        let known = self.0.stored_names().await?;
+        let from = Contents::open(&self.0.in_data, None)?;
+        let here = shareable(&self.0.contents).await?;
+        let mut count = 0;
+        for content in shareable(&from).await?.difference(&here) {
+            if known.contains(&content.location.stored_name) {
+                let mut original = from.read(content.location, content.form.into()).await?;
+                let mut copy = self
+                    .0
+                    .contents
+                    .create_copy(content.location, content.form.into())
+                    .await?;
+                copy.copy_from(&mut original).await?;
+                copy.keep().await?;
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Copies all contents of the database into the folder, then deletes them there. A damaged one stays there and is left out.
     async fn move_out(&self) -> io::Result<usize> {
         let database = DatabaseContents(self.0.storage.clone());
         let there = database.list().await?;
         if there.is_empty() {
             return Ok(0);
         }
-        let here = self.0.contents.local_files().await?;
-        let here: HashSet<SharedContent> = here
-            .iter()
-            .filter_map(|file| {
-                let form = SharedForm::of(file.form?)?;
-                let location = file.location;
-                Some(SharedContent { location, form })
-            })
-            .collect();
+        let here = shareable(&self.0.contents).await?;
+        let mut damaged = HashSet::new();
         for (content, _) in there.iter().filter(|(content, _)| !here.contains(content)) {
-            self.0.contents.fetch(&database, *content).await?;
+            match self.0.contents.fetch(&database, *content).await {
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    tracing::error!(%error, "a file stays in the database");
+                    damaged.insert(content.location);
+                }
+                fetched => fetched?,
+            }
         }
-        for (content, _) in &there {
-            database.delete(content.location).await?;
+        let moved: HashSet<_> = there.iter().map(|(content, _)| content.location).collect();
+        for location in moved.difference(&damaged) {
+            database.delete(*location).await?;
         }
         Ok(there.len())
     }
+}
+
+/// Returns the contents of a folder in all forms that nodes share.
+async fn shareable(contents: &Contents) -> io::Result<HashSet<SharedContent>> {
+    let files = contents.local_files().await?;
+    let contents = files.iter().filter_map(|file| {
+        let form = SharedForm::of(file.form?)?;
+        let location = file.location;
+        Some(SharedContent { location, form })
+    });
+    Ok(contents.collect())
 }

@@ -1,13 +1,14 @@
 //! Contents in S3-compatible storage: an object each, named as in the folder of files. Its address and credentials come from the
 //! environment variables that the tools of AWS use, or from the machine's role there.
 
-use std::{borrow::Cow, io, sync::Arc};
+use std::{borrow::Cow, io, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream::BoxStream};
 use object_store::{
     Attribute, AttributeValue, Attributes, ClientOptions, ObjectStore, ObjectStoreExt, PutMultipartOptions,
+    RetryConfig,
     PutPayload, WriteMultipart,
     aws::{AmazonS3Builder, AmazonS3ConfigKey},
     client::{HttpClient, HttpConnector},
@@ -15,7 +16,11 @@ use object_store::{
 };
 
 use super::{FileDigest, SharedContent, SharedContents, SharedForm, SharedReader};
-use crate::contents::{content_path, location_of};
+use crate::{
+    FOLDER_NAME, FileDigests,
+    contents::{Contents, content_path, location_of},
+    digest_file,
+};
 use parlor_protocol::Timestamp;
 use parlor_storage::FileLocation;
 use parlor_web::http_client::client_for;
@@ -28,6 +33,15 @@ const SMALL_BYTES: u64 = 5 << 20;
 
 /// The parts of one content that are sent at the same time.
 const PARTS_AT_ONCE: usize = 2;
+
+/// The time for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The time in which a server has to send something.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The repetitions of a request that failed, each after a longer wait.
+const MAX_RETRIES: usize = 4;
 
 /// The reason why a bucket can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +71,10 @@ impl HttpConnector for Connector {
             source,
         };
         let url = url.parse().map_err(|error| failed(Box::new(error)))?;
-        let client = client_for(&url).build().map_err(|error| failed(error.into()))?;
+        let client = client_for(&url)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(READ_TIMEOUT);
+        let client = client.build().map_err(|error| failed(error.into()))?;
         Ok(HttpClient::new(client))
     }
 }
@@ -70,6 +87,10 @@ impl ObjectContents {
         let objects = AmazonS3Builder::from_env()
             .with_bucket_name(bucket)
             .with_http_connector(Connector)
+            .with_retry(RetryConfig {
+                max_retries: MAX_RETRIES,
+                ..RetryConfig::default()
+            })
             .build()?;
         Ok(Self {
             objects: Arc::new(objects),
@@ -176,4 +197,30 @@ impl SharedContents for ObjectContents {
         }
         Ok(found)
     }
+}
+
+/// Copies the contents of a bucket that `digests` does not have into a data folder, and adds theirs. One that disappears meanwhile is
+/// left out: its row is gone, too.
+///
+/// # Errors
+///
+/// If one can't be read or written.
+pub async fn copy_bucket(url: &str, to: &std::path::Path, digests: &mut FileDigests) -> io::Result<()> {
+    let bucket = ObjectContents::open(url).map_err(io::Error::other)?;
+    let folder = to.join(FOLDER_NAME);
+    let copies = Contents::open(&folder, None)?;
+    for (content, _) in bucket.list().await? {
+        let path = content_path(content.location, content.form.into());
+        let name =
+            Path::from_iter(std::iter::once(FOLDER_NAME).chain(path.iter().filter_map(|part| part.to_str())));
+        if digests.contains_key(name.as_ref()) {
+            continue;
+        }
+        match copies.fetch(&bucket, content).await {
+            Ok(()) => digests.insert(name.to_string(), digest_file(&folder.join(path))?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+    }
+    Ok(())
 }

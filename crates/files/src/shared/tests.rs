@@ -208,4 +208,28 @@ async fn contents_move_to_where_the_settings_want_them() {
     assert_eq!(files.read_beginning(location, 99).await.unwrap(), b"in a folder");
     assert_eq!(files.read_beginning(later, 99).await.unwrap(), b"in the database");
     assert_eq!(storage.contents().await.unwrap(), []);
+
+    // Into a folder that all nodes have.
+    let common = folder.path().join("common");
+    let in_common = || Some(FileStore::Folder(common.clone().into()));
+    files_of(&here, &storage, in_common()).await;
+    let node = files_of(&elsewhere, &storage, in_common()).await;
+    assert_eq!(node.read_beginning(later, 99).await.unwrap(), b"in the database");
+}
+
+#[tokio::test]
+async fn a_damaged_content_hinders_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open_storage(folder.path()).await;
+    let here = folder.path().join("here");
+    let node = files_of(&here, &storage, Some(FileStore::Database)).await;
+    let (sound, damaged) = (upload(&node, b"sound").await, upload(&node, b"damaged").await);
+    let content = storage.content(damaged, "original").await.unwrap().unwrap();
+    let other_bytes = Box::pin(stream::iter([Ok(b"damagee".to_vec())]));
+    storage.store_content(&content, other_bytes).await.unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    let files = files_of(&elsewhere, &storage, None).await;
+    assert_eq!(files.read_beginning(sound, 99).await.unwrap(), b"sound");
+    files.read_beginning(damaged, 99).await.unwrap_err();
+    assert_eq!(storage.contents().await.unwrap(), [content]);
 }

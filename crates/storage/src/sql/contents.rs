@@ -13,6 +13,7 @@ use super::{
 use crate::{
     FileLocation, StorageError,
     contents::{ContentStorage, StoredContent},
+    damage::name_damaged,
 };
 use parlor_protocol::Timestamp;
 
@@ -56,7 +57,8 @@ impl ContentStorage for SqlStorage {
         .bind(form)
         .fetch_optional(&mut connection)
         .await?;
-        row.as_ref().map(read_content).transpose()
+        let read = |row| name_damaged("file_contents", location.stored_name, read_content(row));
+        row.as_ref().map(read).transpose()
     }
 
     async fn content_part(
@@ -75,7 +77,9 @@ impl ContentStorage for SqlStorage {
         .bind(i64::try_from(part).unwrap_or(i64::MAX))
         .fetch_optional(&mut connection)
         .await?;
-        Ok(row.map(|row| row.try_get("data")).transpose()?)
+        let read = |row: &Row| Ok(row.try_get("data")?);
+        let named = |row| name_damaged("file_parts", location.stored_name, read(row));
+        row.as_ref().map(named).transpose()
     }
 
     async fn delete_content(&self, location: FileLocation) -> Result<(), StorageError> {

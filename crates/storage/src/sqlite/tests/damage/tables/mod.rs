@@ -30,6 +30,8 @@ const KEPT_TABLES: &[&str] = &[
     "chat_search",
     "deleted_files",
     "endpoints",
+    "file_contents",
+    "file_parts",
     "invitations",
     "pending_deletions",
     "retention",
@@ -42,6 +44,8 @@ const KEPT_TABLES: &[&str] = &[
 const SHOWN_TABLES: &[&str] = &[
     "allowed_tools",
     "deleted_conversations",
+    // Other bytes than were stored are found by their hash.
+    "file_parts",
     "identities",
     "instructions",
     "payloads",

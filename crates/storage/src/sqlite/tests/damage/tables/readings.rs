@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{Filled, Ids};
 use crate::{
-    FileKinds, LogPage, PageSize, Queues, Storage, StorageError, TokenHash,
+    FileKinds, FileLocation, LogPage, PageSize, Queues, Storage, StorageError, TokenHash,
     accounts::{AccountStorage, ProviderIdentity},
     endpoints::EndpointStorage,
     jobs::JobStorage,
@@ -86,6 +86,7 @@ async fn read_at_start(storage: &impl StorageOfAll, lines: &mut Lines<'_>) {
     lines.list("hidden", storage.hidden_messages().await);
     lines.list("ready", storage.ready_messages(Queues::All).await);
     lines.list("deleted files", storage.deleted_files().await);
+    lines.list("contents", storage.contents().await);
     // With an unreadable one no content is taken for one without a file.
     lines.one(
         "dddddddd file locations",
@@ -174,6 +175,12 @@ async fn read_by_id(storage: &impl StorageOfAll, ids: &Ids, lines: &mut Lines<'_
         let label = |name: &str| format!("{name} {text}");
         let file = AttachmentId(id(first, 0xc));
         lines.one(&label("file"), storage.file(user, file).await);
+        let location = FileLocation {
+            user_id: user,
+            conversation_id: ids.conversation,
+            stored_name: id(first, 0x1e),
+        };
+        lines.one(&label("part"), storage.content_part(location, "original", 0).await);
         lines.one(&label("token"), storage.api_token(&hash(last)).await);
         lines.one(&label("dddddddd session"), storage.session(&hash(last)).await);
         lines.one(&label("link"), storage.account_link(&hash(last)).await);
