@@ -1,18 +1,13 @@
 //! The deletion of contents whose rows are gone.
 
-use std::{
-    collections::HashSet,
-    io,
-    time::{Duration, SystemTime},
-};
+use std::{collections::HashSet, io, time::Duration};
 
 use uuid::Uuid;
 
 use super::{Files, Inner};
-use parlor_base::clock;
-use parlor_base::crash_point;
+use parlor_base::{clock, crash_point, settings::FileStore};
 use parlor_protocol::Timestamp;
-use parlor_storage::{Change, FileChange};
+use parlor_storage::{Change, FileChange, FileLocation, sqlite::keep_files_marker};
 
 /// The interval between two looks for uploads that were never sent.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(3600);
@@ -32,8 +27,10 @@ impl Files {
     }
 
     /// Deletes copies of shared contents that are not needed.
-    async fn trim_copies(&self) {
-        if self.0.contents.shared().is_none() {
+    pub(super) async fn trim_copies(&self) {
+        // They may be those of the lost database.
+        let are_kept = self.0.in_data.parent().and_then(keep_files_marker).is_some();
+        if self.0.contents.shared().is_none() || are_kept {
             return;
         }
         let trimmed = async {
@@ -60,7 +57,7 @@ impl Files {
             crash_point!("files::deleting");
             for location in &deleted {
                 if let Err(error) = self.0.contents.delete(*location).await {
-                    tracing::error!(%error, "a deleted file is still in the data folder; the next start deletes it");
+                    tracing::error!(%error, "a deleted file is still there; the next start deletes it");
                     return;
                 }
             }
@@ -89,37 +86,35 @@ impl Files {
 
 impl Inner {
     async fn delete_orphans(&self) -> io::Result<usize> {
-        let known = self.stored_names().await?;
-        let is_orphan = |name: &Uuid| !known.contains(name);
-        let age = match self.settings.store {
-            Some(_) => SHARED_ORPHAN_AGE,
-            None => Duration::ZERO,
+        let (orphans, leftover_age) = match self.settings.store {
+            None => (self.contents.list_local().await?, None),
+            Some(FileStore::Database) => (self.old_contents_of_database().await?, None),
+            // A database that is lost or older must not take them with it: what a crash has left there stays.
+            Some(FileStore::Objects(_)) => (Vec::new(), None),
+            Some(FileStore::Folder(_)) => (Vec::new(), Some(SHARED_ORPHAN_AGE)),
         };
-        let before = SystemTime::now()
-            .checked_sub(age)
-            .unwrap_or(SystemTime::UNIX_EPOCH);
-        let stored = match self.contents.shared() {
-            None => self.contents.list_local(before).await?,
-            Some(shared) => {
-                let age = i64::try_from(SHARED_ORPHAN_AGE.as_millis()).unwrap_or(i64::MAX);
-                let before = Timestamp(clock::now().0.saturating_sub(age));
-                let all = shared.list().await?;
-                let old = all.into_iter().filter(|(_, stored_at)| *stored_at <= before);
-                old.map(|(content, _)| content.location).collect()
-            }
+        let known = match orphans.is_empty() {
+            true => HashSet::new(),
+            false => self.stored_names().await?,
         };
-        let orphans: HashSet<_> = stored
+        let orphans: HashSet<FileLocation> = orphans
             .into_iter()
-            .filter(|location| is_orphan(&location.stored_name))
+            .filter(|location| !known.contains(&location.stored_name))
             .collect();
         for location in &orphans {
             self.contents.delete(*location).await?;
         }
-        // A folder that nodes share may have what another one is writing, a cache has its own node's.
-        let is_cache = self.contents.shared().is_some();
-        let leftover_age = if is_cache { Duration::ZERO } else { age };
         self.contents.delete_leftovers(leftover_age).await?;
         Ok(orphans.len())
+    }
+
+    /// Returns the contents in the database that no node is storing just now.
+    async fn old_contents_of_database(&self) -> io::Result<Vec<FileLocation>> {
+        let age = i64::try_from(SHARED_ORPHAN_AGE.as_millis()).unwrap_or(i64::MAX);
+        let before = Timestamp(clock::now().0.saturating_sub(age));
+        let all = self.storage.contents().await.map_err(io::Error::other)?;
+        let old = all.iter().filter(|content| content.created_at <= before);
+        Ok(old.map(|content| content.location).collect())
     }
 
     /// Returns the names of all contents that have a row.

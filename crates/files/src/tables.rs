@@ -132,6 +132,10 @@ impl Files {
         let format = table_format(&file.attachment).ok_or(TableFileError::NoTables)?;
         let path = self.0.contents.path(file.location, ContentForm::Tables);
         if tokio::fs::try_exists(&path).await? {
+            self.0
+                .contents
+                .note_use(file.location, ContentForm::Tables)
+                .await?;
             return Ok(path);
         }
         let name = file.location.stored_name;

@@ -66,15 +66,7 @@ async fn upload(files: Files, name: &str, data: &'static [u8]) -> Result<Attachm
 /// Waits until the folder of files has this number of contents, in all their forms.
 async fn wait_for_contents(files: &Files, count: usize) {
     let wait = async {
-        while files
-            .0
-            .contents
-            .list_local(std::time::SystemTime::now())
-            .await
-            .unwrap()
-            .len()
-            != count
-        {
+        while files.0.contents.list_local().await.unwrap().len() != count {
             tokio::task::yield_now().await;
         }
     };
@@ -241,7 +233,7 @@ async fn leftover_forms_are_deleted() {
     for suffix in kept.iter().chain(&leftovers) {
         std::fs::write(with_suffix(suffix), "x").unwrap();
     }
-    files.0.contents.delete_leftovers(Duration::ZERO).await.unwrap();
+    files.0.contents.delete_leftovers(None).await.unwrap();
     assert!(original.exists());
     assert!(kept.iter().all(|suffix| with_suffix(suffix).exists()));
     assert!(!leftovers.iter().any(|suffix| with_suffix(suffix).exists()));

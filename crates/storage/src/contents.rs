@@ -9,11 +9,14 @@ use parlor_protocol::Timestamp;
 /// The size of the parts of a content, in bytes. The last one is shorter.
 pub const CONTENT_PART_BYTES: usize = 1 << 20;
 
+/// The form of a content as it was uploaded or made.
+pub const ORIGINAL: &str = "original";
+
 /// A content in one of its forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredContent {
     pub location: FileLocation,
-    /// `original`, `prepared` or `picture`.
+    /// [`ORIGINAL`], `prepared` or `picture`.
     pub form: String,
     pub bytes: u64,
     /// SHA-256 in hexadecimal digits.

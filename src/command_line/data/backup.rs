@@ -21,7 +21,7 @@ use parlor_storage::{
     transfer::{self, Source, TableDigests, TransferError, create_folder},
 };
 
-use super::{end_progress, manifest::Manifest, restore, say, show_progress, shown_bytes};
+use super::{FILES, end_progress, manifest::Manifest, restore, say, show_progress, shown_bytes};
 use crate::command_line::CommandError;
 
 /// The folder in which the database is made: no server starts with a backup that is not complete.
@@ -107,7 +107,17 @@ async fn write(settings: &Settings, to: &Path) -> Result<Manifest, CommandError>
     }
     copy_files(settings, to, &mut files).await?;
     let tables = read_digests(&scratch).await?;
+    if settings.files.store.is_some() && !missing_contents(&scratch, &files).await?.is_empty() {
+        // The setting was changed, and no start has moved them yet.
+        copy_contents(&data.join(FILES), to, &mut files)?;
+    }
     let missing = missing_contents(&scratch, &files).await?;
+    if let Some(first) = missing.first() {
+        say(&format!(
+            "The contents of {} files are missing where the settings say, such as {first}. The backup lacks them, too",
+            missing.len()
+        ));
+    }
     check_closed(&database)?;
     File::open(&database)?.sync_all()?;
     let place = to.join(DATABASE_FILE_NAME);
@@ -151,17 +161,8 @@ async fn missing_contents(folder: &Path, files: &FileDigests) -> Result<Vec<Stri
     let storage = SqlStorage::open(folder).await?;
     let named = restore::names_outside_database(&storage).await;
     storage.close().await?;
-    let missing: Vec<String> = named?
-        .into_iter()
-        .filter(|name| !files.contains_key(name))
-        .collect();
-    if let Some(first) = missing.first() {
-        say(&format!(
-            "The contents of {} files are missing in the data folder, such as {first}. The backup lacks them, too",
-            missing.len()
-        ));
-    }
-    Ok(missing)
+    let missing = named?.into_iter().filter(|name| !files.contains_key(name));
+    Ok(missing.collect())
 }
 
 /// Fails if data is in a write-ahead log beside the database, whose file alone is kept.

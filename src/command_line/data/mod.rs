@@ -19,6 +19,9 @@ use parlor_storage::{sqlite::keep_files_marker, transfer::CopyProgress};
 
 pub use self::{backup::back_up, move_data::move_data, restore::restore};
 
+/// The folder of contents in a data folder and in a backup.
+const FILES: &str = "files";
+
 /// The rows of a table after which progress is shown again.
 const SHOWN_ROWS: u64 = 10_000;
 

@@ -5,15 +5,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use parlor_base::settings::{Overrides, Settings};
-use parlor_files::{FileDigests, contents_folder, copy_contents};
+use parlor_base::settings::{FileStore, Overrides, Settings};
+use parlor_files::{FileDigests, copy_contents};
 use parlor_storage::{
     SqlStorage, Storage,
     postgres::PostgresDatabase,
     transfer::{self, Source, TableDigests, TransferError},
 };
 
-use super::{CopiedFolder, end_progress, say, show_progress};
+use super::{CopiedFolder, FILES, end_progress, say, show_progress};
 use crate::command_line::CommandError;
 
 /// The variable with the target, which keeps a password out of the list of processes.
@@ -61,11 +61,18 @@ pub async fn move_data(overrides: &Overrides, to: Option<String>) -> Result<(), 
     ));
     say(&match target {
         Target::Postgres(_) => format!(
-            "Now set `url` in the section [database] of the settings to that address (or PARLOR_DATABASE), and start Parlor. The files stay in {}",
-            data.display()
+            "Now set `url` in the section [database] of the settings to that address (or PARLOR_DATABASE), and start Parlor. The files stay where they are{}",
+            match settings.files.store {
+                None => format!(", in {}", data.display()),
+                Some(_) => String::new(),
+            }
         ),
         Target::Folder(folder) => format!(
-            "Now remove `url` from the section [database] of the settings (and PARLOR_DATABASE), and start Parlor with --data {}",
+            "Now remove `url` from the section [database] of the settings (and PARLOR_DATABASE){}, and start Parlor with --data {}",
+            match settings.files.store {
+                Some(FileStore::Database) => ", and `store` from [files] (and PARLOR_FILES)",
+                _ => "",
+            },
             folder.display()
         ),
     });
@@ -87,9 +94,7 @@ async fn copy(settings: &Settings, target: &Target, data: &Path) -> Result<Table
             let target = SqlStorage::open(to).await?;
             if to != data {
                 // Others stay where they are, or are copied with the tables.
-                if settings.files.store.is_none() {
-                    copy_contents(&contents_folder(settings), to, &mut FileDigests::new())?;
-                }
+                copy_contents(&data.join(FILES), to, &mut FileDigests::new())?;
                 copy_key(data, to)?;
             }
             copy_tables(source, &target).await

@@ -9,11 +9,11 @@ use std::{
     process,
 };
 
-use parlor_base::settings::{Overrides, Settings};
+use parlor_base::settings::{FileStore, Overrides, Settings};
 use parlor_files::{FileDigests, content_names, copy_contents, copy_file};
 use parlor_storage::{
     FileLocation, SqlStorage, Storage, StorageError,
-    contents::ContentStorage,
+    contents::{ContentStorage, ORIGINAL},
     postgres::PostgresDatabase,
     sqlite::DATABASE_FILE_NAME,
     transfer::{self, EmptyFolder, Source, TableDigests},
@@ -21,11 +21,8 @@ use parlor_storage::{
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{end_progress, manifest::Manifest, say, show_progress, shown_bytes};
+use super::{FILES, end_progress, manifest::Manifest, say, show_progress, shown_bytes};
 use crate::command_line::CommandError;
-
-/// The folder of contents in a data folder and in a backup.
-const FILES: &str = "files";
 
 /// Restores a backup as the settings say, or only tries it.
 pub async fn restore(overrides: &Overrides, from: &Path, only_verify: bool) -> Result<(), CommandError> {
@@ -46,6 +43,13 @@ pub async fn restore(overrides: &Overrides, from: &Path, only_verify: bool) -> R
         shown_bytes(manifest.bytes()),
         manifest.parlor
     ));
+    if let Some(FileStore::Folder(folder)) = &settings.files.store {
+        say(&format!(
+            "Before that, move what is in {} to {}, where the settings want the files",
+            settings.server.data().join(FILES).display(),
+            folder.display()
+        ));
+    }
     Ok(())
 }
 
@@ -117,10 +121,8 @@ async fn compare(from: &Path, manifest: &Manifest, scratch: &Path) -> Result<(),
 /// Returns the paths below the data folder of all contents that rows name and the database does not have itself.
 pub async fn names_outside_database(storage: &SqlStorage) -> Result<Vec<String>, StorageError> {
     let inside = storage.contents().await?;
-    let inside: HashSet<Uuid> = inside
-        .iter()
-        .map(|content| content.location.stored_name)
-        .collect();
+    let originals = inside.iter().filter(|content| content.form == ORIGINAL);
+    let inside: HashSet<Uuid> = originals.map(|content| content.location.stored_name).collect();
     let named = storage.file_locations().await?;
     let outside = named
         .iter()

@@ -140,21 +140,36 @@ impl Contents {
 
     /// Returns the path of a content for readers that need one, after it was fetched if it is shared.
     pub async fn local_path(&self, location: FileLocation, form: ContentForm) -> io::Result<PathBuf> {
-        let path = self.path(location, form);
-        if self.shared.is_some() && !tokio::fs::try_exists(&path).await? {
+        if self.shared.is_some() {
             self.read(location, form).await?;
         }
-        Ok(path)
+        Ok(self.path(location, form))
+    }
+
+    /// Notes that a copy is used now, by its path.
+    pub async fn note_use(&self, location: FileLocation, form: ContentForm) -> io::Result<()> {
+        if self.shared.is_some() {
+            note_use(&self.open_local(location, form).await?.into_std().await);
+        }
+        Ok(())
     }
 
     /// Opens a content for reading.
     pub async fn read(&self, location: FileLocation, form: ContentForm) -> io::Result<tokio::fs::File> {
-        match (self.open_local(location, form).await, self.shared_form(form)) {
-            (Err(error), Some((shared, form))) if error.kind() == io::ErrorKind::NotFound => {
+        let Some((shared, shared_form)) = self.shared_form(form) else {
+            return self.open_local(location, form).await;
+        };
+        match self.open_local(location, form).await {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let form = shared_form;
                 self.fetch(&**shared, SharedContent { location, form }).await?;
                 self.open_local(location, form.into()).await
             }
-            (opened, _) => opened,
+            Ok(file) => {
+                note_use(&file.try_clone().await?.into_std().await);
+                Ok(file)
+            }
+            failed => failed,
         }
     }
 
@@ -169,7 +184,7 @@ impl Contents {
     }
 
     fn shared_form(&self, form: ContentForm) -> Option<(&Arc<dyn SharedContents>, SharedForm)> {
-        self.shared.as_ref().zip(SharedForm::of(form))
+        self.shared.as_ref().zip(SharedForm::try_from(form).ok())
     }
 
     /// Deletes a content in all its forms, and the folders that are empty then. Has no effect on a missing one.
@@ -224,12 +239,10 @@ impl Contents {
         Ok(())
     }
 
-    /// Returns the locations of all contents in the folder that were not written since a time. Names that Parlor does not give are
-    /// left alone.
-    pub async fn list_local(&self, before: SystemTime) -> io::Result<Vec<FileLocation>> {
+    /// Returns the locations of all contents in the folder. Names that Parlor does not give are left alone.
+    pub async fn list_local(&self) -> io::Result<Vec<FileLocation>> {
         let files = self.local_files().await?;
-        let written_before = files.into_iter().filter(|file| file.written_at <= before);
-        Ok(written_before.map(|file| file.location).collect())
+        Ok(files.into_iter().map(|file| file.location).collect())
     }
 
     /// Returns all files in the folder.
@@ -248,7 +261,6 @@ impl Contents {
                         location,
                         form: form_of(name),
                         bytes: file.len(),
-                        written_at,
                         used_at: read_at.max(written_at),
                     });
                 }
@@ -293,28 +305,32 @@ impl Contents {
         in_background(move || remove_if_exists(&folder, &content_path(location, ContentForm::Tables))).await
     }
 
-    /// Deletes forms that a killed process has begun or that an earlier version made, if they are older than this. Only for the
-    /// start.
-    pub async fn delete_leftovers(&self, age: Duration) -> io::Result<()> {
+    /// Deletes forms that a killed process has begun or that an earlier version made; those of a certain age, if other nodes use the
+    /// folder. Only for the start.
+    pub async fn delete_leftovers(&self, age: Option<Duration>) -> io::Result<()> {
         let folder = self.folder.clone();
         in_background(move || {
             for_each_name(&folder, |_, of_conversation, name| {
-                let is_old = |file: cap_std::fs::Metadata| {
-                    let age_now = file
-                        .modified()
-                        .ok()
-                        .and_then(|time| time.into_std().elapsed().ok());
-                    age_now.unwrap_or_default() >= age
+                let is_old = |age: Duration| {
+                    let file = of_conversation.metadata(name).ok();
+                    let written_at = file.and_then(|file| Some(file.modified().ok()?.into_std()));
+                    written_at.is_some_and(|time| time.elapsed().is_ok_and(|now| now >= age))
                 };
                 match form_of(name) {
-                    None if of_conversation.metadata(name).is_ok_and(is_old) => {
-                        remove_if_exists(of_conversation, Path::new(name))
-                    }
+                    None if age.is_none_or(is_old) => remove_if_exists(of_conversation, Path::new(name)),
                     _ => Ok(()),
                 }
             })
         })
         .await
+    }
+}
+
+/// Notes that a copy is used now, whatever the file system keeps of that by itself: those that are used least are deleted.
+fn note_use(file: &std::fs::File) {
+    let times = std::fs::FileTimes::new().set_accessed(SystemTime::now());
+    if let Err(error) = file.set_times(times) {
+        tracing::debug!(%error, "the use of a file can't be noted");
     }
 }
 
@@ -325,7 +341,6 @@ pub(super) struct LocalFile {
     /// `None` if it is not complete, or was made by an earlier version.
     pub form: Option<ContentForm>,
     pub bytes: u64,
-    pub written_at: SystemTime,
     /// When it was last written or read, as exact as the file system keeps it.
     pub used_at: SystemTime,
 }

@@ -1,6 +1,13 @@
 //! A content that is being written.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
 
 use tokio::io::AsyncWriteExt;
 
@@ -28,12 +35,6 @@ impl NewContent {
         self.file.write_all(data).await
     }
 
-    /// Appends all of another file.
-    pub async fn copy_from(&mut self, other: &mut tokio::fs::File) -> io::Result<()> {
-        tokio::io::copy(other, &mut self.file).await?;
-        Ok(())
-    }
-
     /// Returns the open file for another process, which writes it instead.
     pub async fn as_output(&self) -> io::Result<std::fs::File> {
         Ok(self.file.try_clone().await?.into_std().await)
@@ -43,10 +44,18 @@ impl NewContent {
     pub async fn keep(mut self) -> io::Result<()> {
         self.place().await?;
         if let Some((shared, form)) = self.contents.shared_form(self.form) {
-            let location = self.location;
-            self.contents
-                .share(&**shared, SharedContent { location, form })
-                .await?;
+            let (contents, shared, location) = (self.contents.clone(), shared.clone(), self.location);
+            let caller = CallerGone::default();
+            let is_gone = caller.0.clone();
+            // What was begun goes on without the caller: its deletion would come before its end.
+            let sharing = tokio::spawn(async move {
+                contents.share(&*shared, SharedContent { location, form }).await?;
+                match is_gone.load(Relaxed) {
+                    true => shared.delete(location).await,
+                    false => Ok(()),
+                }
+            });
+            sharing.await.map_err(io::Error::other)??;
         }
         self.is_kept = true;
         Ok(())
@@ -91,5 +100,15 @@ impl Drop for NewContent {
         {
             tracing::warn!(%error, "a file that was not kept could not be deleted; the next start deletes it");
         }
+    }
+}
+
+/// Tells a task whether its caller has gone away.
+#[derive(Default)]
+struct CallerGone(Arc<AtomicBool>);
+
+impl Drop for CallerGone {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
     }
 }

@@ -31,7 +31,10 @@ use super::{
 };
 use parlor_base::settings::FileStore;
 use parlor_protocol::Timestamp;
-use parlor_storage::{FileLocation, Storage, contents::CONTENT_PART_BYTES};
+use parlor_storage::{
+    FileLocation, Storage,
+    contents::{CONTENT_PART_BYTES, ORIGINAL},
+};
 
 /// A content in one of the forms that are shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,18 +57,26 @@ impl SharedForm {
     /// Returns the name in the database.
     fn as_str(self) -> &'static str {
         match self {
-            Self::Original => "original",
+            Self::Original => ORIGINAL,
             Self::Prepared => "prepared",
             Self::Picture => "picture",
         }
     }
+}
 
-    pub(super) fn of(form: ContentForm) -> Option<Self> {
+/// The form that is made anew on each node.
+#[derive(Debug)]
+pub struct NotShared;
+
+impl TryFrom<ContentForm> for SharedForm {
+    type Error = NotShared;
+
+    fn try_from(form: ContentForm) -> Result<Self, NotShared> {
         match form {
-            ContentForm::Original => Some(Self::Original),
-            ContentForm::Prepared => Some(Self::Prepared),
-            ContentForm::Picture => Some(Self::Picture),
-            ContentForm::Tables => None,
+            ContentForm::Original => Ok(Self::Original),
+            ContentForm::Prepared => Ok(Self::Prepared),
+            ContentForm::Picture => Ok(Self::Picture),
+            ContentForm::Tables => Err(NotShared),
         }
     }
 }
@@ -148,10 +159,16 @@ impl Contents {
         if found != digest {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                format!(
-                    "the stored content {} is damaged: it has other bytes than when it was stored",
-                    content.location.stored_name
-                ),
+                match digest.sha256.is_empty() {
+                    true => format!(
+                        "the content {} was stored without its hash, not by Parlor",
+                        content.location.stored_name
+                    ),
+                    false => format!(
+                        "the stored content {} is damaged: it has other bytes than when it was stored",
+                        content.location.stored_name
+                    ),
+                },
             ));
         }
         copy.keep_local().await

@@ -3,11 +3,13 @@
 
 use std::{collections::HashSet, io};
 
-use super::{Contents, SharedContent, SharedContents, SharedForm, database::DatabaseContents};
+use parlor_storage::FileLocation;
+
+use super::{Contents, SharedContent, SharedContents, SharedForm, database::DatabaseContents, digest_of};
 use crate::Files;
 
 impl Files {
-    /// Moves the contents to where the settings want them.
+    /// Moves the contents to where the settings want them, and says in the log how many are missing there.
     ///
     /// # Errors
     ///
@@ -15,93 +17,97 @@ impl Files {
     pub async fn move_contents(&self) -> io::Result<()> {
         let moved = match self.0.contents.shared() {
             Some(shared) => self.move_in(&**shared).await,
-            None => match self.move_out().await {
-                Ok(count) => self.move_into_folder().await.map(|more| count + more),
-                failed => failed,
-            },
+            None => self.move_out().await,
         };
-        match moved {
-            Ok(0) => Ok(()),
-            Ok(count) => {
-                tracing::info!(
-                    count,
-                    "moved the contents of files to where the setting files.store wants them"
-                );
-                Ok(())
-            }
-            Err(error) => Err(io::Error::new(
-                error.kind(),
-                format!(
-                    "the contents of files can't be moved to where the setting files.store wants them ({error}). Nothing is lost: start \
-                     again when that works, or take the setting back"
-                ),
-            )),
+        let present = moved.map_err(|error| {
+            let text = format!(
+                "the contents of files can't be moved to where the setting files.store wants them ({error}). Nothing is lost: start \
+                 again when that works, or take the setting back"
+            );
+            io::Error::new(error.kind(), text)
+        })?;
+        // The row of a file that can't be read is told elsewhere.
+        let named = self.0.storage.file_locations().await.unwrap_or_default();
+        let missing = named.iter().filter(|location| !present.contains(location));
+        match missing.count() {
+            0 => {}
+            count => tracing::error!(
+                count,
+                "the contents of files are missing where the setting files.store says; if it was changed, they may be where it was before"
+            ),
         }
+        Ok(())
     }
 
-    /// Copies what only this folder has to where nodes share it. The copies here stay, as those of a cache.
-    async fn move_in(&self, shared: &dyn SharedContents) -> io::Result<usize> {
-        let known = self.0.stored_names().await?;
+    /// Copies what only this folder has to where nodes share it. The copies here stay, as those of a cache. Returns the locations of all
+    /// originals.
+    async fn move_in(&self, shared: &dyn SharedContents) -> io::Result<HashSet<FileLocation>> {
         let there = shared.list().await?;
         let there: HashSet<SharedContent> = there.into_iter().map(|(content, _)| content).collect();
-        let mut count = 0;
-        for content in shareable(&self.0.contents).await?.difference(&there) {
-            if known.contains(&content.location.stored_name) {
-                self.0.contents.share(shared, *content).await?;
-                count += 1;
-            }
-        }
-        Ok(count)
-    }
-
-    /// Copies what only the data folder has into the folder that the settings name. The originals stay.
-    async fn move_into_folder(&self) -> io::Result<usize> {
-        if self.0.settings.store.is_none() || !self.0.in_data.is_dir() {
-            return Ok(0);
-        }
-        let known = self.0.stored_names().await?;
-        let from = Contents::open(&self.0.in_data, None)?;
         let here = shareable(&self.0.contents).await?;
-        let mut count = 0;
-        for content in shareable(&from).await?.difference(&here) {
-            if known.contains(&content.location.stored_name) {
-                let mut original = from.read(content.location, content.form.into()).await?;
-                let mut copy = self
-                    .0
-                    .contents
-                    .create_copy(content.location, content.form.into())
-                    .await?;
-                copy.copy_from(&mut original).await?;
-                copy.keep().await?;
-                count += 1;
+        let mut new: Vec<SharedContent> = here.difference(&there).copied().collect();
+        match self.0.stored_names().await {
+            Ok(known) => new.retain(|content| known.contains(&content.location.stored_name)),
+            // Those without a row are among them.
+            Err(error) => tracing::error!(%error, "which files have a row can't be read"),
+        }
+        if !new.is_empty() {
+            tracing::info!(count = new.len(), "moving the contents of files");
+        }
+        for content in &new {
+            match self.0.contents.share(shared, *content).await {
+                // It was deleted meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                moved => moved?,
             }
         }
-        Ok(count)
+        Ok(originals(there.iter().chain(&new)))
     }
 
-    /// Copies all contents of the database into the folder, then deletes them there. A damaged one stays there and is left out.
-    async fn move_out(&self) -> io::Result<usize> {
+    /// Copies all contents of the database into the folder, then deletes them there. A damaged one stays there and is left out. Returns
+    /// the locations of all originals in the folder.
+    async fn move_out(&self) -> io::Result<HashSet<FileLocation>> {
         let database = DatabaseContents(self.0.storage.clone());
-        let there = database.list().await?;
-        if there.is_empty() {
-            return Ok(0);
+        let there = match database.list().await {
+            Ok(there) => there,
+            Err(error) => {
+                tracing::error!(%error, "the contents of files in the database can't be read");
+                Vec::new()
+            }
+        };
+        if !there.is_empty() {
+            tracing::info!(
+                count = there.len(),
+                "moving the contents of files out of the database"
+            );
         }
-        let here = shareable(&self.0.contents).await?;
         let mut damaged = HashSet::new();
-        for (content, _) in there.iter().filter(|(content, _)| !here.contains(content)) {
-            match self.0.contents.fetch(&database, *content).await {
+        for (content, _) in &there {
+            match self.take_out(&database, *content).await {
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                     tracing::error!(%error, "a file stays in the database");
                     damaged.insert(content.location);
                 }
-                fetched => fetched?,
+                taken => taken?,
             }
         }
         let moved: HashSet<_> = there.iter().map(|(content, _)| content.location).collect();
         for location in moved.difference(&damaged) {
             database.delete(*location).await?;
         }
-        Ok(there.len())
+        Ok(originals(&shareable(&self.0.contents).await?))
+    }
+
+    /// Copies a content of the database into the folder, unless it is there.
+    async fn take_out(&self, database: &DatabaseContents, content: SharedContent) -> io::Result<()> {
+        let contents = &self.0.contents;
+        if let Ok(copy) = contents.open_local(content.location, content.form.into()).await {
+            let stored = database.get(content).await?.digest;
+            if digest_of(copy.into_std().await).await? == stored {
+                return Ok(());
+            }
+        }
+        contents.fetch(database, content).await
     }
 }
 
@@ -109,9 +115,16 @@ impl Files {
 async fn shareable(contents: &Contents) -> io::Result<HashSet<SharedContent>> {
     let files = contents.local_files().await?;
     let contents = files.iter().filter_map(|file| {
-        let form = SharedForm::of(file.form?)?;
+        let form = SharedForm::try_from(file.form?).ok()?;
         let location = file.location;
         Some(SharedContent { location, form })
     });
     Ok(contents.collect())
+}
+
+fn originals<'a>(contents: impl IntoIterator<Item = &'a SharedContent>) -> HashSet<FileLocation> {
+    let originals = contents
+        .into_iter()
+        .filter(|content| content.form == SharedForm::Original);
+    originals.map(|content| content.location).collect()
 }

@@ -1,15 +1,14 @@
 //! Contents in S3-compatible storage: an object each, named as in the folder of files. Its address and credentials come from the
 //! environment variables that the tools of AWS use, or from the machine's role there.
 
-use std::{borrow::Cow, io, sync::Arc, time::Duration};
+use std::{borrow::Cow, error::Error, io, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream::BoxStream};
 use object_store::{
-    Attribute, AttributeValue, Attributes, ClientOptions, ObjectStore, ObjectStoreExt, PutMultipartOptions,
-    RetryConfig,
-    PutPayload, WriteMultipart,
+    Attribute, AttributeValue, Attributes, ClientConfigKey, ClientOptions, ObjectStore, ObjectStoreExt,
+    PutMultipartOptions, PutPayload, RetryConfig, WriteMultipart,
     aws::{AmazonS3Builder, AmazonS3ConfigKey},
     client::{HttpClient, HttpConnector},
     path::Path,
@@ -23,7 +22,8 @@ use crate::{
 };
 use parlor_protocol::Timestamp;
 use parlor_storage::FileLocation;
-use parlor_web::http_client::client_for;
+use parlor_web::http_client::{client_for, is_loopback};
+use reqwest::Url;
 
 /// The name of the hash among an object's metadata.
 const HASH: Attribute = Attribute::Metadata(Cow::Borrowed("sha256"));
@@ -63,17 +63,31 @@ pub(super) struct ObjectContents {
 struct Connector;
 
 impl HttpConnector for Connector {
-    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        let endpoint = AmazonS3Builder::from_env().get_config_value(&AmazonS3ConfigKey::Endpoint);
-        let url = endpoint.as_deref().unwrap_or("https://s3.amazonaws.com");
-        let failed = |source: Box<dyn std::error::Error + Send + Sync>| object_store::Error::Generic {
-            store: "S3",
-            source,
-        };
-        let url = url.parse().map_err(|error| failed(Box::new(error)))?;
-        let client = client_for(&url)
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let failed =
+            |source: Box<dyn Error + Send + Sync>| object_store::Error::Generic { store: "S3", source };
+        let named = AmazonS3Builder::from_env();
+        let endpoint = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint]
+            .iter()
+            .find_map(|key| named.get_config_value(key));
+        // The machine's role and identity providers are asked by the same client.
+        let public = Url::parse("https://s3.amazonaws.com").map_err(|error| failed(error.into()))?;
+        let mut client = client_for(&public)
             .connect_timeout(CONNECT_TIMEOUT)
             .read_timeout(READ_TIMEOUT);
+        if let Some(endpoint) = endpoint {
+            let url = Url::parse(&endpoint).map_err(|error| failed(error.into()))?;
+            let may_be_plain =
+                options.get_config_value(&ClientConfigKey::AllowHttp).as_deref() == Some("true");
+            if url.scheme() == "http" && !may_be_plain {
+                return Err(failed(
+                    "the endpoint has no TLS: set AWS_ALLOW_HTTP=true to use it".into(),
+                ));
+            }
+            if is_loopback(&url) {
+                client = client.no_proxy();
+            }
+        }
         let client = client.build().map_err(|error| failed(error.into()))?;
         Ok(HttpClient::new(client))
     }
@@ -189,7 +203,7 @@ impl SharedContents for ObjectContents {
             let names: Vec<&str> = below.iter().map(AsRef::as_ref).collect();
             if let [user, conversation, name] = names[..]
                 && let Some((location, form)) = location_of(user, conversation, name)
-                && let Some(form) = SharedForm::of(form)
+                && let Ok(form) = SharedForm::try_from(form)
             {
                 let stored_at = Timestamp(object.last_modified.timestamp_millis());
                 found.push((SharedContent { location, form }, stored_at));
@@ -200,7 +214,7 @@ impl SharedContents for ObjectContents {
 }
 
 /// Copies the contents of a bucket that `digests` does not have into a data folder, and adds theirs. One that disappears meanwhile is
-/// left out: its row is gone, too.
+/// left out: its row is gone, too. So is a damaged one, which the log names.
 ///
 /// # Errors
 ///
@@ -219,6 +233,10 @@ pub async fn copy_bucket(url: &str, to: &std::path::Path, digests: &mut FileDige
         match copies.fetch(&bucket, content).await {
             Ok(()) => digests.insert(name.to_string(), digest_file(&folder.join(path))?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                tracing::error!(%error, "a file is left out");
+                None
+            }
             Err(error) => return Err(error),
         };
     }

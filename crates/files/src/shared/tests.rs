@@ -1,6 +1,9 @@
 //! Two nodes with folders of their own, and each place that they can share.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
 
 use futures::stream;
 use tempfile::TempDir;
@@ -16,7 +19,7 @@ use parlor_storage::sqlite::SqliteStorage;
 
 /// A place, and two nodes that share it.
 struct Nodes {
-    _folder: TempDir,
+    folder: TempDir,
     shared: Arc<dyn SharedContents>,
     first: Contents,
     second: Contents,
@@ -37,7 +40,7 @@ async fn with_each(test: impl AsyncFn(&Nodes)) {
         let open = |name| Contents::open(&folder.path().join(name), Some(shared.clone())).unwrap();
         let (first, second) = (open("first"), open("second"));
         let nodes = Nodes {
-            _folder: folder,
+            folder,
             shared,
             first,
             second,
@@ -208,13 +211,60 @@ async fn contents_move_to_where_the_settings_want_them() {
     assert_eq!(files.read_beginning(location, 99).await.unwrap(), b"in a folder");
     assert_eq!(files.read_beginning(later, 99).await.unwrap(), b"in the database");
     assert_eq!(storage.contents().await.unwrap(), []);
+}
 
-    // Into a folder that all nodes have.
-    let common = folder.path().join("common");
-    let in_common = || Some(FileStore::Folder(common.clone().into()));
-    files_of(&here, &storage, in_common()).await;
-    let node = files_of(&elsewhere, &storage, in_common()).await;
-    assert_eq!(node.read_beginning(later, 99).await.unwrap(), b"in the database");
+#[tokio::test]
+async fn contents_of_a_lost_database_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (here, shared) = (folder.path().join("here"), folder.path().join("shared"));
+    let storage = open_storage(folder.path()).await;
+    let files = files_of(&here, &storage, None).await;
+    let location = upload(&files, b"of a lost database").await;
+    drop((files, storage));
+    // Another database, which knows none of them, and a place that has a content.
+    let lost = tempfile::tempdir().unwrap();
+    let empty = open_storage(lost.path()).await;
+    std::fs::write(here.join("keep-files"), "").unwrap();
+    let node = files_of(&here, &empty, Some(FileStore::Database)).await;
+    let old = SystemTime::now() - Duration::from_secs(10 * 24 * 3600);
+    for file in [ContentForm::Original].map(|form| node.0.contents.path(location, form)) {
+        let times = std::fs::FileTimes::new().set_modified(old).set_accessed(old);
+        File::options()
+            .write(true)
+            .open(file)
+            .unwrap()
+            .set_times(times)
+            .unwrap();
+    }
+    node.trim_copies().await;
+    assert_eq!(node.0.contents.local_files().await.unwrap().len(), 1);
+
+    let in_folder = Some(FileStore::Folder(shared.clone().into()));
+    let files = files_of(&here, &empty, in_folder.clone()).await;
+    write(
+        &files.0.contents,
+        location,
+        ContentForm::Original,
+        b"of all nodes",
+    )
+    .await;
+    let files = files_of(&here, &empty, in_folder).await;
+    assert_eq!(files.read_beginning(location, 99).await.unwrap(), b"of all nodes");
+}
+
+#[tokio::test]
+async fn two_store_the_same_content_at_once() {
+    with_each(async |nodes| {
+        let location = new_location();
+        let form = ContentForm::Picture;
+        tokio::join!(
+            write(&nodes.first, location, form, b"a picture"),
+            write(&nodes.second, location, form, b"a picture")
+        );
+        let third = Contents::open(&nodes.folder.path().join("third"), Some(nodes.shared.clone())).unwrap();
+        assert_eq!(read(&third, location, form).await.unwrap(), b"a picture");
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
-//! Contents of files in the database. Their parts are written and read in connections and transactions of their own: they take
-//! longer than commits may wait.
+//! Contents of files in the database. They are written and deleted in connections of their own, of which there are few: a large one
+//! takes longer than commits may wait.
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream::BoxStream};
+use tokio::sync::Semaphore;
 
 use super::{
     SqlStorage,
@@ -16,6 +17,9 @@ use crate::{
     damage::name_damaged,
 };
 use parlor_protocol::Timestamp;
+
+/// The contents that this process writes or deletes at the same time, each in a connection.
+static CONTENT_WRITERS: Semaphore = Semaphore::const_new(3);
 
 /// A content without its parts.
 macro_rules! select_contents {
@@ -34,13 +38,8 @@ impl ContentStorage for SqlStorage {
         content: &StoredContent,
         parts: BoxStream<'_, std::io::Result<Vec<u8>>>,
     ) -> Result<(), StorageError> {
-        let connector = self.writer.lock().await.connector()?;
-        let mut connection = connector.connect().await?;
-        let stored = store(&mut connection, content, parts).await;
-        // Closing rolls back what was not committed.
-        let closed = connection.close().await;
-        stored?;
-        Ok(closed?)
+        self.with_own_connection(async |connection| store(connection, content, parts).await)
+            .await
     }
 
     async fn content(
@@ -83,11 +82,8 @@ impl ContentStorage for SqlStorage {
     }
 
     async fn delete_content(&self, location: FileLocation) -> Result<(), StorageError> {
-        let mut writer = self.writer.lock().await;
-        let mut connection = writer.take_connection().await?;
-        let deleted = delete(&mut connection, location).await;
-        writer.return_connection(deleted.is_ok(), connection).await;
-        deleted
+        self.with_own_connection(async |connection| delete(connection, location).await)
+            .await
     }
 
     async fn contents(&self) -> Result<Vec<StoredContent>, StorageError> {
@@ -99,6 +95,23 @@ impl ContentStorage for SqlStorage {
     }
 }
 
+impl SqlStorage {
+    async fn with_own_connection(
+        &self,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<(), StorageError>,
+    ) -> Result<(), StorageError> {
+        // It is never closed.
+        let _permit = CONTENT_WRITERS.acquire().await;
+        let connector = self.writer.lock().await.connector()?;
+        let mut connection = connector.connect().await?;
+        let done = work(&mut connection).await;
+        // Closing rolls back what was not committed.
+        let closed = connection.close().await;
+        done?;
+        Ok(closed?)
+    }
+}
+
 async fn store(
     connection: &mut Connection,
     content: &StoredContent,
@@ -107,15 +120,11 @@ async fn store(
     let name = content.location.stored_name.to_string();
     let user_id = content.location.user_id;
     query(BEGIN).execute(&mut *connection).await?;
-    query("DELETE FROM file_contents WHERE user_id = $1 AND stored_name = $2 AND form = $3")
-        .bind_value(user_id)
-        .bind(&name)
-        .bind(&content.form)
-        .execute(&mut *connection)
-        .await?;
+    // The row is locked: of two that store the same content, the second replaces the first one's parts.
     query(
         "INSERT INTO file_contents (stored_name, form, user_id, stored_in, bytes, sha256, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (stored_name, form) DO UPDATE SET \
+             bytes = excluded.bytes, sha256 = excluded.sha256, created_at = excluded.created_at",
     )
     .bind(&name)
     .bind(&content.form)
@@ -126,6 +135,12 @@ async fn store(
     .bind_value(content.created_at)
     .execute(&mut *connection)
     .await?;
+    query("DELETE FROM file_parts WHERE user_id = $1 AND stored_name = $2 AND form = $3")
+        .bind_value(user_id)
+        .bind(&name)
+        .bind(&content.form)
+        .execute(&mut *connection)
+        .await?;
     let mut number = 0_i64;
     while let Some(part) = parts.next().await {
         query("INSERT INTO file_parts (stored_name, form, part, user_id, data) VALUES ($1, $2, $3, $4, $5)")

@@ -17,6 +17,11 @@ const OTHER_TABLES: &[(&str, &str)] = &[
     ("deleted_files", "files below the folder of their first user"),
     ("endpoints", "access of the former owner to model servers"),
     ("events", "the former log; the new owner's log gets new events"),
+    (
+        "file_contents",
+        "below the folder of their first user, as other files",
+    ),
+    ("file_parts", "as their contents"),
     ("hidden_messages", "deleted before"),
     ("identities", "access to the account"),
     ("instructions", "about the former owner"),

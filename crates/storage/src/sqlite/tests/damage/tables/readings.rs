@@ -180,7 +180,10 @@ async fn read_by_id(storage: &impl StorageOfAll, ids: &Ids, lines: &mut Lines<'_
             conversation_id: ids.conversation,
             stored_name: id(first, 0x1e),
         };
-        lines.one(&label("part"), storage.content_part(location, "original", 0).await);
+        lines.one(
+            &label("part"),
+            storage.content_part(location, "original", 0).await,
+        );
         lines.one(&label("token"), storage.api_token(&hash(last)).await);
         lines.one(&label("dddddddd session"), storage.session(&hash(last)).await);
         lines.one(&label("link"), storage.account_link(&hash(last)).await);
