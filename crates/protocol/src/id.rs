@@ -130,6 +130,10 @@ id!(
     JobId
 );
 id!(
+    /// A column: a question about each row of something. The client makes the id.
+    ColumnId
+);
+id!(
     /// An API token's id, which is not the token itself.
     TokenId
 );

@@ -6,6 +6,7 @@
 
 pub mod attachment;
 pub mod client_update;
+pub mod columns;
 pub mod context;
 pub mod conversation_list;
 pub mod damaged_message;
@@ -82,8 +83,8 @@ pub use event::{
 pub use file_preview::FilePreview;
 pub use finish_reason::FinishReason;
 pub use id::{
-    AttachmentId, ConversationId, EndpointId, IntentId, JobId, LinkId, MemoryId, MessageId, ModelCallId,
-    ProjectId, ResearchStreamId, ScheduleId, SessionId, ShareId, TokenId, UserId,
+    AttachmentId, ColumnId, ConversationId, EndpointId, IntentId, JobId, LinkId, MemoryId, MessageId,
+    ModelCallId, ProjectId, ResearchStreamId, ScheduleId, SessionId, ShareId, TokenId, UserId,
 };
 pub use interaction::{FRESH_SESSION, Interaction, ScheduledMessage};
 pub use json::RawJson;

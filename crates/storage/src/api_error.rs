@@ -133,6 +133,14 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::TooLarge,
                 "The project has as many files as it can have (setting projects.files). This file was not kept; delete one first.",
             ),
+            ChangeRejection::ColumnsFull => Self::new(
+                ErrorCode::TooLarge,
+                "There are as many columns as there can be (setting jobs.columns). Nothing was saved; delete one first.",
+            ),
+            ChangeRejection::CorrectionsFull => Self::new(
+                ErrorCode::TooLarge,
+                "This column has as many corrections as it can have (setting jobs.corrections). Nothing was saved; take one back first.",
+            ),
             ChangeRejection::PinsFull => Self::new(
                 ErrorCode::TooLarge,
                 "You have pinned as many conversations as you can (setting limits.pinned_conversations). Nothing was changed; unpin one \

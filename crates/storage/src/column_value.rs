@@ -3,9 +3,9 @@
 //! Reading is not here: a damaged row must cost only itself, so each backend reads its columns one by one.
 
 use parlor_protocol::{
-    AttachmentId, ConversationId, EndpointId, FileProblem, IntentId, JobId, LinkId, MemoryId, MessageId,
-    ModelCallId, Position, ProjectId, ResearchStreamId, Role, RunStatus, ScheduleId, SessionId, ShareId,
-    Timestamp, TokenId, UserId, Verdict,
+    AttachmentId, ColumnId, ConversationId, EndpointId, FileProblem, IntentId, JobId, LinkId, MemoryId,
+    MessageId, ModelCallId, Position, ProjectId, ResearchStreamId, Role, RunStatus, ScheduleId, SessionId,
+    ShareId, Timestamp, TokenId, UserId, Verdict,
 };
 use uuid::Uuid;
 
@@ -53,6 +53,7 @@ column_values_of_ids!(
     ConversationId,
     EndpointId,
     IntentId,
+    ColumnId,
     JobId,
     MemoryId,
     LinkId,

@@ -195,6 +195,30 @@ pub trait JobStorage {
     /// Returns the last complete job of the same kind with the same input that was started before a job of a user.
     async fn job_before(&self, user_id: UserId, job_id: JobId) -> Result<Option<StoredJob>, StorageError>;
 
+    /// Returns the jobs of a user that have this kind and input, newest first, without their inputs and results.
+    async fn jobs_of_input(
+        &self,
+        user_id: UserId,
+        kind: &str,
+        input: &str,
+    ) -> Result<Vec<StoredJob>, StorageError>;
+
+    /// Returns the finished steps of one kind of a user's job, in the order of their first starts.
+    async fn finished_steps(
+        &self,
+        user_id: UserId,
+        job_id: JobId,
+        kind: &str,
+    ) -> Result<Vec<StoredStep>, StorageError>;
+
+    /// Returns a step of a user's job.
+    async fn job_step(
+        &self,
+        user_id: UserId,
+        job_id: JobId,
+        key: &str,
+    ) -> Result<Option<StoredStep>, StorageError>;
+
     /// Returns true if a user has a job of a kind.
     async fn has_jobs(&self, user_id: UserId, kind: &str) -> Result<bool, StorageError>;
 

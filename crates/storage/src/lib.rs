@@ -44,6 +44,7 @@ mod api_error;
 pub mod audit;
 mod change;
 mod column_value;
+pub mod columns;
 pub mod contents;
 mod conversation_lists;
 pub mod damage;
@@ -158,6 +159,7 @@ impl PageSize {
 #[async_trait]
 pub trait Storage:
     accounts::AccountStorage
+    + columns::ColumnStorage
     + ConversationListStorage
     + contents::ContentStorage
     + endpoints::EndpointStorage

@@ -85,6 +85,10 @@ pub enum ChangeRejection {
     AccountDisabled,
     #[error("the limit of jobs is reached")]
     JobsFull,
+    #[error("the limit of columns is reached")]
+    ColumnsFull,
+    #[error("the limit of corrections is reached")]
+    CorrectionsFull,
     #[error("the limit of running jobs is reached")]
     TooManyJobs,
     #[error("another model server has this name")]

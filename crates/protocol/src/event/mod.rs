@@ -78,7 +78,7 @@ pub enum UserEvent {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         deleted: bool,
     },
-    /// The user's settings, memories, schedules or shares changed. The event has no conversation and not the new values: load them.
+    /// The user's settings, memories, schedules, columns or shares changed. The event has no conversation and not the new values: load them.
     SettingsChanged,
     /// The models to choose from may have changed. The event has no conversation: request the list again.
     ModelsChanged,

@@ -44,6 +44,8 @@ pub struct LiteratureLocation {
     pub sort: ArticleSort,
     /// The page of the results, from 1.
     pub page: usize,
+    /// True if the saved articles are shown as a table, with columns.
+    pub is_table: bool,
     /// The open stream.
     pub stream: Option<ResearchStreamId>,
     /// The PMID of the open article.
@@ -59,6 +61,7 @@ impl Default for LiteratureLocation {
             query: String::new(),
             sort: ArticleSort::default(),
             page: 1,
+            is_table: false,
             stream: None,
             article: None,
             quote: String::new(),
@@ -92,6 +95,7 @@ impl LiteratureLocation {
             "q" => self.query = value,
             "sort" if value == "date" => self.sort = ArticleSort::Date,
             "page" => self.page = value.parse().unwrap_or(1).max(1),
+            "view" => self.is_table = value == "table",
             "stream" => self.stream = value.parse().ok(),
             "tab" if value == "saved" => self.tab = LiteratureTab::Saved,
             "quote" => self.quote = value,
@@ -129,6 +133,9 @@ impl LiteratureLocation {
         }
         if self.page > 1 {
             add(&mut path, "page", &self.page.to_string());
+        }
+        if self.is_table {
+            add(&mut path, "view", "table");
         }
         if let Some(stream) = self.stream {
             add(&mut path, "stream", &stream.to_string());
@@ -180,6 +187,11 @@ mod tests {
             LiteratureLocation {
                 tab: LiteratureTab::Saved,
                 query: "water".into(),
+                ..LiteratureLocation::default()
+            },
+            LiteratureLocation {
+                tab: LiteratureTab::Saved,
+                is_table: true,
                 ..LiteratureLocation::default()
             },
             LiteratureLocation {

@@ -2,8 +2,9 @@
 //! when storage fails.
 
 use super::{
-    ExpiryReason, FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange,
-    jobs::JobChange, projects::ProjectChange, schedules::ScheduleChange, shares::ShareChange,
+    ExpiryReason, FileLocation, RunKey, StoredFile, accounts::AccountChange, columns::ColumnChange,
+    endpoints::EndpointChange, jobs::JobChange, projects::ProjectChange, schedules::ScheduleChange,
+    shares::ShareChange,
 };
 use parlor_protocol::{
     AttachmentId, ConversationId, MessageId, PageContext, Parameters, ProjectId, Timestamp, UserId,
@@ -45,6 +46,8 @@ pub enum Change {
     Project { user_id: UserId, change: ProjectChange },
     /// Changes a user's schedules.
     Schedule { user_id: UserId, change: ScheduleChange },
+    /// Changes a user's columns.
+    Column { user_id: UserId, change: ColumnChange },
     /// Changes a job of a user.
     Job { user_id: UserId, change: JobChange },
     /// Adds or ends a share of a conversation.
@@ -79,6 +82,7 @@ impl Change {
             | Self::Intent { user_id, .. }
             | Self::Conversation { user_id, .. }
             | Self::Library { user_id, .. }
+            | Self::Column { user_id, .. }
             | Self::Job { user_id, .. }
             | Self::Personal { user_id, .. }
             | Self::Project { user_id, .. }
@@ -111,6 +115,7 @@ impl Change {
             | Self::Personal { .. }
             | Self::Project { .. }
             | Self::Schedule { .. }
+            | Self::Column { .. }
             | Self::Job { .. }
             | Self::Share(_)
             | Self::Account(_)

@@ -7,6 +7,7 @@ mod answer_deletion;
 mod attached_files;
 mod audit;
 mod branching;
+mod columns;
 mod contents;
 mod conversation_lists;
 mod deletion;
@@ -86,6 +87,10 @@ macro_rules! conformance_tests {
             }
             administrators {
                 administrators_count_who_can_sign_in,
+            }
+            columns {
+                columns_and_corrections_are_their_owners_alone,
+                a_deleted_column_leaves_no_cells,
             }
             schedules {
                 a_schedule_is_its_owners_alone,

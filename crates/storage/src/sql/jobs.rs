@@ -69,6 +69,64 @@ impl JobStorage for SqlStorage {
             .next())
     }
 
+    async fn jobs_of_input(
+        &self,
+        user_id: UserId,
+        kind: &str,
+        input: &str,
+    ) -> Result<Vec<StoredJob>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let rows = query(select_jobs!(
+            "'' AS input, NULL AS result",
+            "WHERE user_id = $1 AND kind = $2 AND input = $3 ORDER BY created_at DESC, id DESC"
+        ))
+        .bind_value(user_id)
+        .bind(kind)
+        .bind(input)
+        .fetch_all(&mut connection)
+        .await?;
+        read_undamaged_rows("jobs", "id", &rows, read_job)
+    }
+
+    async fn finished_steps(
+        &self,
+        user_id: UserId,
+        job_id: JobId,
+        kind: &str,
+    ) -> Result<Vec<StoredStep>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let rows = query(
+            "SELECT key, kind, version, input, output, error, attempts, started_at, ended_at FROM job_steps \
+             WHERE user_id = $1 AND job_id = $2 AND kind = $3 AND (output IS NOT NULL OR error IS NOT NULL) ORDER BY number, key",
+        )
+        .bind_value(user_id)
+        .bind_value(job_id)
+        .bind(kind)
+        .fetch_all(&mut connection)
+        .await?;
+        read_undamaged_rows("job_steps", "key", &rows, read_step)
+    }
+
+    async fn job_step(
+        &self,
+        user_id: UserId,
+        job_id: JobId,
+        key: &str,
+    ) -> Result<Option<StoredStep>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let row = query(
+            "SELECT key, kind, version, input, output, error, attempts, started_at, ended_at FROM job_steps \
+             WHERE user_id = $1 AND job_id = $2 AND key = $3",
+        )
+        .bind_value(user_id)
+        .bind_value(job_id)
+        .bind(key)
+        .fetch_optional(&mut connection)
+        .await?;
+        let read = read_undamaged_rows("job_steps", "key", row.as_slice(), read_step)?;
+        Ok(read.into_iter().next())
+    }
+
     async fn has_jobs(&self, user_id: UserId, kind: &str) -> Result<bool, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let exists = query_scalar("SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = $1 AND kind = $2)")

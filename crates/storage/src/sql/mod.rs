@@ -32,6 +32,7 @@ use parlor_protocol::{
 
 pub(crate) mod accounts;
 pub(crate) mod branch;
+mod columns;
 pub(crate) mod commit;
 mod contents;
 mod conversation_lists;

@@ -36,6 +36,7 @@ impl Batch<'_> {
             Change::Personal { user_id, change } => self.change_personal(connection, *user_id, change).await,
             Change::Project { user_id, change } => self.change_projects(connection, *user_id, change).await,
             Change::Schedule { user_id, change } => self.change_schedules(connection, *user_id, change).await,
+            Change::Column { user_id, change } => self.change_columns(connection, *user_id, change).await,
             Change::Job { user_id, change } => self.change_job(connection, *user_id, change).await,
             Change::Share(change) => self.change_shares(connection, change).await,
             Change::Account(change) => self.change_accounts(connection, change).await,

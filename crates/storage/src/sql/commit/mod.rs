@@ -30,6 +30,7 @@ mod approvals;
 mod artifacts;
 mod audit;
 mod branching;
+mod columns;
 mod continue_run;
 pub(crate) mod conversations;
 mod deletion;

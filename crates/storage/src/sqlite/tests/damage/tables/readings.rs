@@ -8,6 +8,7 @@ use super::{Filled, Ids};
 use crate::{
     FileKinds, FileLocation, LogPage, PageSize, Queues, Storage, StorageError, TokenHash,
     accounts::{AccountStorage, ProviderIdentity},
+    columns::ColumnStorage,
     endpoints::EndpointStorage,
     jobs::JobStorage,
     schedules::ScheduleStorage,
@@ -17,6 +18,7 @@ use crate::{
 };
 use parlor_protocol::{
     AttachmentId, IntentId, JobId, Position, ResearchStreamId, ShareId, Timestamp, UserId,
+    columns::ColumnSource,
 };
 
 /// The beginnings of the ids of damaged and of sound rows.
@@ -126,6 +128,14 @@ async fn read_user(storage: &impl StorageOfAll, user: UserId, lines: &mut Lines<
     lines.list(&label("sessions"), storage.sessions(user).await);
     lines.list(&label("shares"), storage.shares(user).await);
     lines.list(&label("projects"), storage.projects(user).await);
+    lines.list(
+        &label("columns"),
+        storage.columns(user, &ColumnSource::Articles).await,
+    );
+    lines.list(
+        &label("corrections"),
+        storage.corrections(user, &ColumnSource::Articles).await,
+    );
     lines.list(&label("schedules"), storage.schedules(user, Timestamp(0)).await);
     lines.list(&label("active runs"), storage.active_runs(user).await);
     // The only row of a day is the damaged one.
@@ -205,6 +215,11 @@ async fn read_by_id(storage: &impl StorageOfAll, ids: &Ids, lines: &mut Lines<'_
         let job = JobId(id(first, 0x14));
         lines.one(&label("job"), storage.job(user, job).await);
         lines.one(&label("dddddddd steps"), storage.job_steps(user, job).await);
+        lines.list(
+            &label("finished steps"),
+            storage.finished_steps(user, job, "add").await,
+        );
+        lines.one(&label("step"), storage.job_step(user, job, text).await);
         lines.list("job call", storage.job_calls(user, job).await);
         let stream = ResearchStreamId(id(first, 6));
         lines.one(&label("stream"), storage.research_stream(user, stream).await);
