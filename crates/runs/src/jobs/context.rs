@@ -34,7 +34,7 @@ pub struct JobContext {
     decided: Option<String>,
     /// The steps that were started before the job was taken.
     stored: HashMap<String, StoredStep>,
-    /// The steps of the last complete job of the same kind and input, if it has the same model.
+    /// The steps of the last complete job of the same kind and input and of those after it, with the same model.
     earlier: HashMap<String, StoredStep>,
     stop: CancellationToken,
     taken_at: Instant,

@@ -130,16 +130,29 @@ impl Jobs {
         crash_point!("job::ended");
     }
 
-    /// Returns the steps of the last complete job with the same input, if it has the same version and model.
+    /// Returns the finished steps of the last complete job with the same input, and of those that were started after it, if they
+    /// have the same version and model: the older ones first.
     async fn earlier_steps(&self, job: &StoredJob) -> Result<Vec<StoredStep>, StorageError> {
         let storage = &self.0.runs.0.storage;
-        let before = storage.job_before(job.user_id, job.job.id).await?;
-        let same =
-            before.filter(|before| (before.version, &before.job.model) == (job.version, &job.job.model));
-        match same {
-            Some(before) => storage.job_steps(job.user_id, before.job.id).await,
-            None => Ok(Vec::new()),
+        let jobs = storage
+            .jobs_of_input(job.user_id, &job.job.kind, &job.input)
+            .await?;
+        let mut same = Vec::new();
+        let before = jobs.into_iter().skip_while(|other| other.job.id != job.job.id);
+        for other in before.skip(1) {
+            if (other.version, &other.job.model) == (job.version, &job.job.model) {
+                same.push(other.job.id);
+            }
+            if other.job.status == RunStatus::Complete {
+                break;
+            }
         }
+        let mut steps = Vec::new();
+        for id in same.into_iter().rev() {
+            let found = storage.job_steps(job.user_id, id).await?;
+            steps.extend(found.into_iter().filter(|step| step.output.is_some()));
+        }
+        Ok(steps)
     }
 
     async fn run_plan(&self, key: JobKey, slot: &JobSlot) -> Result<String, JobEnd> {

@@ -23,7 +23,7 @@ pub trait Step: Send + Sync {
     /// True if the step may run again when its outcome is unknown: it only reads, or its effect is the same twice.
     const IS_IDEMPOTENT: bool;
     /// True if the output depends on the input and the model of the job alone: a job takes it over from the last complete one of the
-    /// same kind and input, if that has the same model, and does not perform the step again.
+    /// same kind and input, or from a later one, if that has the same model, and does not perform the step again.
     const IS_REUSED: bool = false;
 
     fn run(
