@@ -16,6 +16,7 @@
 pub mod actions;
 mod api_error;
 mod chat;
+pub mod columns;
 pub mod data;
 mod fence;
 mod interactions;

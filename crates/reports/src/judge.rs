@@ -3,10 +3,9 @@
 use std::fmt::Write;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
-use super::search::FoundArticle;
+use super::{answer_text::text_of_any, search::FoundArticle};
 use parlor_model::tokens;
 use parlor_pages::fence_text;
 use parlor_protocol::literature::{Categories, ResearchStream, Schema};
@@ -262,42 +261,4 @@ fn describe_stream(purpose: &str, query: &str, instructions: &str) -> String {
     lines
         .map(|(name, text)| format!("{name}: {text}\n"))
         .collect::<String>()
-}
-
-/// Reads a text, or the text of another value: models write numbers and truth values without quotes.
-fn text_of_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(match Value::deserialize(deserializer)? {
-        Value::Null => String::new(),
-        Value::String(text) => text,
-        Value::Bool(true) => "yes".into(),
-        Value::Bool(false) => "no".into(),
-        Value::Array(values) => {
-            let texts = values
-                .iter()
-                .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-            texts.collect::<Vec<_>>().join("; ")
-        }
-        other => other.to_string(),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn values_of_any_type_are_texts() {
-        for (value, read) in [
-            (json!("five"), "five"),
-            (json!(5), "5"),
-            (json!(true), "yes"),
-            (json!(null), ""),
-            (json!(["a", 2]), "a; 2"),
-        ] {
-            let answer = json!({ "name": "n", "value": value });
-            let cell: CellAnswer = serde_json::from_value(answer).unwrap();
-            assert_eq!((cell.value.as_str(), cell.passage.as_str()), (read, ""));
-        }
-    }
 }

@@ -1,12 +1,15 @@
-//! Reports of research streams, as a kind of job: search, screen, read, summarise with sources.
+//! Two kinds of jobs: reports of research streams (search, screen, read, summarise with sources), and columns of what has rows.
 //!
 //! - [`search`]: the steps that ask storage and PubMed
 //! - [`judge`]: the steps that ask the model
 //! - [`passages`]: the check of the passages that the model quotes
 //! - [`mod@export`]: a report as a file
+//! - [`columns`]: questions about each row of something
 //!
-//! The plan is here ([`ReportKind`]).
+//! The plan of reports is here ([`ReportKind`]).
 
+mod answer_text;
+mod columns;
 mod export;
 mod judge;
 mod passages;
@@ -16,7 +19,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
 
-pub use self::export::{ExportFormat, ExportedFile, export};
+pub use self::{
+    columns::{ColumnCellReader, ColumnsKind},
+    export::{ExportFormat, ExportedFile, export},
+};
 use self::{
     judge::{ArticleText, Read, ReadAnswer, ReadInput, Screen, ScreenInput, Summarise, SummaryInput},
     passages::{check_cells, check_claims},
