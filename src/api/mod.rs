@@ -4,6 +4,7 @@
 //! This module only translates: the work is done in `app`, `runs`, `journal` and the pages. The public contract for
 //! other clients is in `http`.
 
+mod columns;
 mod data;
 mod endpoints;
 mod files;
@@ -19,9 +20,9 @@ use std::sync::Arc;
 
 use leptos::prelude::provide_context;
 use parlor_ui::api::{
-    data::DataFunctions, endpoints::EndpointFunctions, files::FileFunctions, literature::LiteratureFunctions,
-    personal::PersonalFunctions, projects::ProjectFunctions, reports::ReportFunctions, rpc::RpcFunctions,
-    schedules::ScheduleFunctions, sharing::SharingFunctions,
+    columns::ColumnFunctions, data::DataFunctions, endpoints::EndpointFunctions, files::FileFunctions,
+    literature::LiteratureFunctions, personal::PersonalFunctions, projects::ProjectFunctions,
+    reports::ReportFunctions, rpc::RpcFunctions, schedules::ScheduleFunctions, sharing::SharingFunctions,
 };
 
 /// All server functions.
@@ -30,6 +31,7 @@ struct Api;
 /// Makes the functions available to a request.
 pub fn provide() {
     let api = Arc::new(Api);
+    provide_context::<Arc<dyn ColumnFunctions>>(api.clone());
     provide_context::<Arc<dyn DataFunctions>>(api.clone());
     provide_context::<Arc<dyn EndpointFunctions>>(api.clone());
     provide_context::<Arc<dyn FileFunctions>>(api.clone());

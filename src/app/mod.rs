@@ -27,6 +27,7 @@ use self::doctor::ServerServices;
 pub mod access;
 pub mod accounts;
 mod caller;
+pub mod columns;
 pub mod conversation_list;
 pub mod deletion;
 pub mod diagnostics;

@@ -7,13 +7,14 @@ use parlor_files::Files;
 use parlor_journal::Journal;
 use parlor_pages::{
     Pages,
+    columns::RowSources,
     data::Data,
     literature::{EditStream, Literature, Streams},
     reports::Reports,
     schedules::Schedules,
 };
 use parlor_providers::Models;
-use parlor_reports::ReportKind;
+use parlor_reports::{ColumnsKind, ReportKind};
 use parlor_runs::jobs::JobKind;
 use parlor_storage::Storage;
 use parlor_tools as tools;
@@ -87,5 +88,12 @@ pub fn built_in_job_kinds(parts: &ServerParts) -> Vec<Arc<dyn JobKind>> {
         &parts.settings.literature,
     );
     let report = ReportKind::new(literature, parts.pubmed.clone(), parts.settings.jobs.articles);
-    vec![Arc::new(report)]
+    let jobs = &parts.settings.jobs;
+    let sources = RowSources {
+        storage: parts.storage.clone(),
+        max_rows: jobs.rows,
+        max_bytes: jobs.row_bytes,
+    };
+    let columns = ColumnsKind::new(sources, jobs.examples);
+    vec![Arc::new(report), Arc::new(columns)]
 }

@@ -45,6 +45,7 @@ macro_rules! server_functions {
 }
 
 mod codec;
+pub mod columns;
 pub mod data;
 pub mod endpoints;
 pub mod files;
