@@ -47,6 +47,8 @@ attributes! {
     aria_autocomplete "aria-autocomplete",
     aria_busy "aria-busy",
     aria_checked "aria-checked",
+    aria_colcount "aria-colcount",
+    aria_colindex "aria-colindex",
     aria_controls "aria-controls",
     aria_current "aria-current",
     aria_describedby "aria-describedby",

@@ -183,13 +183,13 @@ export const PAGE_SCREENS: ScreenGroup[] = [
         name: 'report-articles',
         prepare: async ({ page }) => {
           await page.locator('#reports').getByRole('link', { name: 'Articles' }).click();
-          await expect(page.locator('.report-table')).toBeVisible();
+          await expect(page.locator('#report-grid')).toBeVisible();
         },
       },
       {
         name: 'report-article',
         prepare: async ({ page }) => {
-          await page.locator('.report-table').getByRole('link', { name: tides.title }).click();
+          await page.locator('#report-grid').getByRole('link', { name: tides.title }).click();
           await expect(page.getByRole('heading', { name: tides.title })).toBeVisible();
         },
       },

@@ -76,7 +76,7 @@ pub fn focus_selector(selector: &str) {
 }
 
 /// Gives the focus back with the next frame if the element that has it loses it until then: browsers take it from one that is
-/// moved. A link that was made anew in the same container gets it too.
+/// moved. A link that was made anew in the same container gets it too, and the element around it that has the same id again.
 pub fn keep_focus() {
     let focused = document().active_element();
     let Some(focused) = focused.and_then(|element| element.dyn_into::<HtmlElement>().ok()) else {
@@ -92,8 +92,12 @@ pub fn keep_focus() {
         }
         if focused.is_connected() {
             focus(&focused);
-        } else if let (Some(href), Some(container)) = (focused.get_attribute("href"), container) {
-            focus_selector(&["#", &container.id(), " a[href=\"", &href, "\"]"].concat());
+        } else if let Some(container) = container {
+            let container = container.id();
+            match focused.get_attribute("href") {
+                Some(href) => focus_selector(&["#", &container, " a[href=\"", &href, "\"]"].concat()),
+                None => focus_selector(&["#", &container].concat()),
+            }
         }
     });
 }
@@ -132,6 +136,21 @@ pub fn press_last(selector: &str, button: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// Presses the first element of a selector.
+pub fn press(selector: &str) {
+    if let Ok(Some(element)) = document().query_selector(selector)
+        && let Ok(element) = element.dyn_into::<HtmlElement>()
+    {
+        element.click();
+    }
+}
+
+/// Returns the id of the matching element in which an event happened.
+pub fn id_around(event: &Event, selector: &str) -> Option<String> {
+    let target: Element = event.target()?.dyn_into().ok()?;
+    Some(target.closest(selector).ok()??.id())
 }
 
 /// Returns true for a key that is pressed together with Alt, Control or Meta: it is a command of the browser.

@@ -79,6 +79,8 @@ browser_functions! {
         fn keep_focus();
         fn exists(selector: &str) -> bool = false;
         fn is_mac() -> bool = false;
+        fn press(selector: &str);
+        fn id_around(event: &Event, selector: &str) -> Option<String> = None;
         fn press_last(selector: &str, button: &str) -> bool = false;
         fn has_modifier(event: &KeyboardEvent) -> bool = false;
         fn is_composing(event: &KeyboardEvent) -> bool = false;

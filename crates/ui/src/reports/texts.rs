@@ -2,7 +2,7 @@
 
 use parlor_protocol::{RunStatus, job::Job, number_format::group_digits};
 
-pub(super) use crate::components::texts::{CANCEL, DELETE, LOADING, SHOW_ALL, TRY_AGAIN};
+pub(super) use crate::components::texts::{CANCEL, DELETE, LOADING, TRY_AGAIN};
 
 pub(super) const LEAD: &str = "A report reads what PubMed has for a stream: which articles matter, what each says, and what is new since the last time. It goes on while this page is closed.";
 pub(super) const NEW: &str = "New report";

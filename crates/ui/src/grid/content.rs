@@ -1,0 +1,152 @@
+//! What a grid shows, and which rows in which order.
+
+use std::sync::Arc;
+
+use crate::markdown::{Order, sort_by_texts};
+
+/// The columns and the rows of a grid.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GridContent {
+    /// The name of the table for assistive technology.
+    pub label: String,
+    pub columns: Vec<GridColumn>,
+    pub rows: Vec<GridRow>,
+}
+
+/// A column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GridColumn {
+    pub name: String,
+    /// True if the cells are numbers, which are aligned at their end.
+    pub is_numeric: bool,
+    /// The name of the button that opens the column; without it there is none.
+    pub open: Option<String>,
+    /// The text that explains the column, shown with its name.
+    pub about: String,
+}
+
+/// A row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GridRow {
+    /// One for each column.
+    pub cells: Vec<GridCell>,
+    /// Words by which the row is found besides those of its cells.
+    pub words: String,
+}
+
+/// A cell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GridCell {
+    pub text: String,
+    /// The URL that it leads to.
+    pub href: Option<String>,
+    /// The value by which it is sorted, if that is not its text.
+    pub order: Option<String>,
+    pub marks: Vec<CellMark>,
+    /// True if a press opens it.
+    pub opens: bool,
+}
+
+/// A mark after the text of a cell: its words, which are read aloud or shown on hover.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CellMark {
+    /// Something that should be looked at.
+    Problem(String),
+    /// The person has changed it.
+    Edited(String),
+    /// The words stand in place of a text.
+    Note(String),
+}
+
+impl GridCell {
+    /// A cell with a text only.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+}
+
+impl GridContent {
+    /// Returns the texts of all rows in which words are found, in lower case.
+    pub fn search_texts(&self) -> Arc<[String]> {
+        let text = |row: &GridRow| {
+            let mut text = row.words.clone();
+            for cell in &row.cells {
+                text.push('\n');
+                text.push_str(&cell.text);
+            }
+            text.to_lowercase()
+        };
+        self.rows.iter().map(text).collect()
+    }
+
+    /// Returns the numbers of the rows that have all words of a filter, in their order. `texts` are those of
+    /// [`search_texts`](Self::search_texts).
+    pub fn find(&self, texts: &[String], filter: &str, order: Option<Order>) -> Arc<[usize]> {
+        let filter = filter.to_lowercase();
+        let words: Vec<&str> = filter.split_whitespace().collect();
+        let is_found = |row: &usize| {
+            let text = texts.get(*row);
+            text.is_some_and(|text| words.iter().all(|word| text.contains(word)))
+        };
+        let found: Vec<usize> = (0..self.rows.len())
+            .filter(|row| words.is_empty() || is_found(row))
+            .collect();
+        let Some(order) = order else {
+            return found.into();
+        };
+        let value = |row: &usize| {
+            let cell = self.rows.get(*row).and_then(|row| row.cells.get(order.column()));
+            let value = cell.map(|cell| cell.order.as_ref().unwrap_or(&cell.text).clone());
+            value.unwrap_or_default()
+        };
+        let values: Vec<String> = found.iter().map(value).collect();
+        sort_by_texts(found, &values, order).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(rows: &[[&str; 2]]) -> GridContent {
+        let row = |cells: &[&str; 2]| GridRow {
+            cells: cells.iter().map(|text| GridCell::text(*text)).collect(),
+            words: String::new(),
+        };
+        GridContent {
+            rows: rows.iter().map(row).collect(),
+            ..GridContent::default()
+        }
+    }
+
+    #[test]
+    fn filters_by_words_and_sorts_numbers() {
+        let mut content = content(&[["Big apple", "10"], ["apple", "9"], ["Pear", "1"], ["Plum", ""]]);
+        content.rows[2].words = "Conference".into();
+        let texts = content.search_texts();
+        let find = |filter: &str, order| content.find(&texts, filter, order).to_vec();
+        let up = Order::next(None, 1);
+        let down = Order::next(up, 1);
+        assert_eq!(find("", None), [0, 1, 2, 3]);
+        assert_eq!(find("APPLE", None), [0, 1]);
+        assert_eq!(find("apple big", None), [0]);
+        assert_eq!(find("conference", None), [2]);
+        assert_eq!(find("kiwi", up), [] as [usize; 0]);
+        assert_eq!(find("", up), [2, 1, 0, 3], "empty ones are last");
+        assert_eq!(find("", down), [0, 1, 2, 3]);
+        assert_eq!(find("apple", down), [0, 1]);
+    }
+
+    #[test]
+    fn values_for_the_order_come_before_texts() {
+        let mut content = content(&[["2024 Mar", ""], ["2024 Feb", ""]]);
+        for (row, order) in ["2", "1"].into_iter().enumerate() {
+            content.rows[row].cells[0].order = Some(order.into());
+        }
+        let texts = content.search_texts();
+        assert_eq!(content.find(&texts, "", Order::next(None, 0)).to_vec(), [1, 0]);
+    }
+}

@@ -1,0 +1,3 @@
+//! The texts of the grid.
+
+pub(super) const SORT: &str = "Sort";
