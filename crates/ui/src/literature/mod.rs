@@ -3,7 +3,7 @@
 //!
 //! - [`state`]: the page's state and actions; the other modules are views of it
 //! - [`tray_page`]: the page's context for the chat in the tray
-//! - [`search`], [`saved`], [`article`]: what the page shows; [`note`]: the user's note about an article
+//! - [`search`], [`saved`], [`article`]: what the page shows; [`table`]: the saved articles with columns; [`note`]: the user's note about an article
 //! - [`proposals`]: the assistant's proposals for this page
 //! - [`entry`]: an article in a list; [`streams`]: saved queries
 
@@ -15,6 +15,7 @@ mod saved;
 mod search;
 mod state;
 mod streams;
+mod table;
 mod texts;
 mod tray_page;
 

@@ -2,14 +2,15 @@
 
 use leptos::{prelude::*, web_sys};
 
-use super::{entry::article_entry, search::load_error, state::LiteratureState, texts};
+use super::{entry::article_entry, search::load_error, state::LiteratureState, table::saved_table, texts};
 use crate::{
     browser,
+    components::icons,
     runtime::{each::Each, erase::Erase},
     state::remote::Remote,
 };
 use parlor_protocol::{
-    literature::{LITERATURE_PATH, SavedArticle},
+    literature::{LITERATURE_PATH, LiteratureLocation, SavedArticle},
     number_format::group_digits,
 };
 
@@ -106,7 +107,33 @@ fn saved_list(state: LiteratureState) -> AnyView {
             }>{texts::SHOW_ALL}</button> }
         })
     };
+    let is_table = Memo::new(move |_| state.location.with(|location| location.is_table));
+    let as_other = move || {
+        let location = state.location.get();
+        let other = LiteratureLocation {
+            is_table: !location.is_table,
+            ..location
+        };
+        let label = match is_table.get() {
+            true => texts::AS_LIST,
+            false => texts::AS_TABLE,
+        };
+        view! { <a class="button button-quiet" href=other.to_url()>{icons::panel()} {label}</a> }
+    };
     let key = |saved: &SavedArticle| saved.article.pmid.parse::<u64>().unwrap_or_default();
+    let body = move || match is_table.get() {
+        true => saved_table(state, words),
+        false => view! {
+            <p class="literature-count" role="status">{count}</p>
+            <ol class="entries">
+                <Each of=shown key=key let:saved>
+                    {article_entry(state, &saved.article, true)}
+                </Each>
+            </ol>
+            {more}
+        }
+        .erase(),
+    };
     view! {
         <form class="search-box" role="search" method="get" on:submit=|event| event.prevent_default()>
             <input
@@ -122,13 +149,8 @@ fn saved_list(state: LiteratureState) -> AnyView {
             />
         </form>
         <h2 class="visually-hidden">{texts::SAVED_ARTICLES}</h2>
-        <p class="literature-count" role="status">{count}</p>
-        <ol class="entries">
-            <Each of=shown key=key let:saved>
-                {article_entry(state, &saved.article, true)}
-            </Each>
-        </ol>
-        {more}
+        <div class="columns-bar">{as_other}</div>
+        {body}
     }
     .erase()
 }

@@ -54,6 +54,14 @@ pub(super) fn articles_on_page(count: &str, page: &str, pages: &str) -> String {
     [&articles(count), " · page ", page, " of ", pages].concat()
 }
 
+// The table of what is saved
+pub(super) const AS_TABLE: &str = "Show as a table with columns";
+pub(super) const AS_LIST: &str = "Show as a list";
+pub(super) const ARTICLE: &str = "Article";
+pub(super) const JOURNAL: &str = "Journal";
+pub(super) const PUBLISHED: &str = "Published";
+pub(super) const NOTE: &str = "Note";
+
 // What is saved
 pub(super) const NOTHING_SAVED: &str = "Nothing is saved yet";
 pub(super) const NOTHING_SAVED_HINT: &str = "Save an article in a search to find it here, with your notes. The assistant can save one too, if you allow it.";

@@ -7,11 +7,14 @@ use parlor_protocol::{ConversationId, PayloadRef, Position, RawJson};
 /// A change of a page's data with its position in the log; `None` if all of them may have changed.
 pub type PageUpdate = Option<(Position, RawJson)>;
 
+/// A number, the name of a page, and what is called with its changes.
+type PageListener = (u32, &'static str, Callback<PageUpdate>);
+
 /// The feeds of the features.
 #[derive(Clone, Copy)]
 pub struct ChangeFeeds {
-    /// The shown page, by name, with its listener.
-    page_listener: StoredValue<Option<(&'static str, Callback<PageUpdate>)>>,
+    /// The listeners to changes of pages' data, by the name of the page, and the number of the next one.
+    page_listeners: StoredValue<(u32, Vec<PageListener>)>,
     latest_payload: RwSignal<Option<(ConversationId, PayloadRef)>>,
     settings_version: RwSignal<u32>,
 }
@@ -19,7 +22,7 @@ pub struct ChangeFeeds {
 impl ChangeFeeds {
     pub(super) fn new() -> Self {
         Self {
-            page_listener: StoredValue::new(None),
+            page_listeners: StoredValue::default(),
             latest_payload: RwSignal::default(),
             settings_version: RwSignal::new(0),
         }
@@ -27,9 +30,16 @@ impl ChangeFeeds {
 
     /// Reports the changes of a page's data for as long as the current owner lives.
     pub fn on_page_change(self, page: &'static str, listener: impl Fn(PageUpdate) + Send + Sync + 'static) {
-        self.page_listener
-            .set_value(Some((page, Callback::new(listener))));
-        on_cleanup(move || self.page_listener.set_value(None));
+        let listener = Callback::new(listener);
+        let number = self.page_listeners.try_update_value(|(next, listeners)| {
+            *next = next.wrapping_add(1);
+            listeners.push((*next, page, listener));
+            *next
+        });
+        on_cleanup(move || {
+            self.page_listeners
+                .try_update_value(|(_, listeners)| listeners.retain(|(other, ..)| Some(*other) != number));
+        });
     }
 
     /// The latest payload for the panel, with its conversation. Tracked.
@@ -43,26 +53,26 @@ impl ChangeFeeds {
     }
 
     pub(super) fn report_page_change(self, page: &str, change: (Position, RawJson)) {
-        if let Some((shown, listener)) = self.page_listener.get_value()
-            && shown == page
-        {
-            listener.run(Some(change));
-        }
+        self.call_listeners(Some(page), &Some(change));
     }
 
     /// Reports that all data of the shown page may have changed.
     pub(super) fn report_page_reload(self) {
-        if let Some((_, listener)) = self.page_listener.get_value() {
-            listener.run(None);
-        }
+        self.call_listeners(None, &None);
     }
 
     /// Reports that all data of a page may have changed.
     pub(super) fn report_page_reload_of(self, page: &str) {
-        if let Some((shown, _)) = self.page_listener.get_value()
-            && shown == page
-        {
-            self.report_page_reload();
+        self.call_listeners(Some(page), &None);
+    }
+
+    /// Calls the listeners of a page, or all. One may end others, so the list is not borrowed meanwhile.
+    fn call_listeners(self, page: Option<&str>, change: &PageUpdate) {
+        let (_, listeners) = self.page_listeners.get_value();
+        for (_, of, listener) in listeners {
+            if page.is_none_or(|page| page == of) {
+                listener.try_run(change.clone());
+            }
         }
     }
 

@@ -194,6 +194,7 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
     for url in [
         "/literature",
         "/literature/saved",
+        "/literature/saved?view=table",
         "/literature/streams",
         "/literature/articles/11",
         "/literature/articles/11?quote=Not+there",

@@ -1,0 +1,261 @@
+//! The columns of the rows on the screen with their cells, loaded when they are shown and whenever the log says that they have changed.
+
+use std::sync::Arc;
+
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{
+    OpenDialog,
+    content::{BaseRows, grid_content},
+    texts,
+};
+use crate::{
+    api::columns as rpc,
+    components::{
+        confirm::{Confirm, ConfirmRequest},
+        toast::{Toasts, use_toasts},
+    },
+    grid::GridContent,
+    runtime::requests::LastRequest,
+    state::{Connection, PageUpdate, remote::Remote, use_connection, use_feeds},
+};
+use parlor_protocol::{
+    ApiError, ColumnId, Dollars, JobId, RunStatus,
+    columns::{COLUMNS, CellDetails, Column, ColumnSource, ColumnsView},
+    job::{Job, JobUpdate},
+    json,
+    report::REPORTS_PAGE,
+};
+
+/// While a job fills cells, they are loaded again after each such part of its steps.
+const PARTS: usize = 20;
+
+/// The state of a grid with columns, for as long as it is shown.
+#[derive(Clone, Copy)]
+pub struct ColumnsState {
+    /// Returns the URL of a passage in a row, by its key.
+    pub passage_url: fn(&str, &str) -> String,
+    /// True while a job fills the cells.
+    pub is_running: Memo<bool>,
+    pub source: StoredValue<ColumnSource>,
+    /// The rows and their own columns.
+    pub base: Memo<Arc<BaseRows>>,
+    pub connection: Connection,
+    pub toasts: Toasts,
+    pub confirm: Confirm,
+    pub view: RwSignal<Remote<ColumnsView>>,
+    /// The last job, as the log has it.
+    pub job: RwSignal<Option<Job>>,
+    pub dialog: RwSignal<Option<OpenDialog>>,
+    requests: LastRequest,
+    /// The number of finished steps when the cells were loaded.
+    loaded_steps: StoredValue<usize>,
+}
+
+impl ColumnsState {
+    pub fn new(
+        source: ColumnSource,
+        base: Memo<Arc<BaseRows>>,
+        passage_url: fn(&str, &str) -> String,
+    ) -> Self {
+        let job = RwSignal::new(None::<Job>);
+        let is_running = Memo::new(move |_| {
+            job.with(|job| job.as_ref().is_some_and(|job| job.status == RunStatus::Running))
+        });
+        Self {
+            passage_url,
+            is_running,
+            job,
+            source: StoredValue::new(source),
+            base,
+            connection: use_connection(),
+            toasts: use_toasts(),
+            confirm: Confirm::new(),
+            view: RwSignal::new(Remote::Loading),
+            dialog: RwSignal::new(None),
+            requests: LastRequest::new(),
+            loaded_steps: StoredValue::new(0),
+        }
+    }
+
+    /// Loads the columns, and follows the log.
+    pub fn start(self) {
+        let feeds = use_feeds();
+        feeds.on_page_change(REPORTS_PAGE.name, move |change| self.on_job(change));
+        Effect::new(move |_| {
+            feeds.settings_version();
+            self.load();
+        });
+    }
+
+    pub fn load(self) {
+        let request = self.requests.begin();
+        let source = self.source.get_value();
+        spawn_local(async move {
+            let loaded = self.connection.call(rpc::columns(source)).await;
+            // The page may be left by now.
+            if !self.requests.is_last(request) {
+                return;
+            }
+            if let Ok(view) = &loaded {
+                let done = view.job.as_ref().map_or(0, |job| job.progress.done);
+                self.loaded_steps.set_value(done);
+                // The log may be ahead of what was loaded.
+                let is_older = self.job.with_untracked(|known| match (known, &view.job) {
+                    (Some(known), Some(job)) => known.id == job.id && known.progress.done > job.progress.done,
+                    _ => false,
+                });
+                if !is_older {
+                    self.job.set(view.job.clone());
+                }
+            }
+            // What is shown is better than an error.
+            let is_shown = matches!(*self.view.read_untracked(), Remote::Ready(_));
+            if loaded.is_ok() || !is_shown {
+                self.view.set(loaded.into());
+            }
+        });
+    }
+
+    /// Applies a change of a job.
+    fn on_job(self, change: PageUpdate) {
+        let Some((_, change)) = change else {
+            return self.load();
+        };
+        let known = self
+            .job
+            .with_untracked(|job| job.as_ref().map(|job| (job.id, job.status)));
+        match json::parse::<JobUpdate>(change.as_str().as_bytes()) {
+            Ok(JobUpdate::Changed(job)) if known.is_some_and(|(id, _)| id == job.id) => {
+                let loaded = self.loaded_steps.get_value();
+                let has_more = job.progress.done >= loaded + (job.progress.total / PARTS).max(1);
+                let has_ended = known.is_some_and(|(_, status)| status != job.status);
+                if has_more {
+                    self.loaded_steps.set_value(job.progress.done);
+                }
+                self.job.set(Some(job));
+                if has_more || has_ended {
+                    self.load();
+                }
+            }
+            Ok(JobUpdate::Changed(job)) if job.kind == COLUMNS => self.load(),
+            Ok(JobUpdate::Deleted(id)) if known.is_some_and(|(known, _)| known == id) => self.load(),
+            Ok(_) => {}
+            Err(_) => self.load(),
+        }
+    }
+
+    /// The loaded columns. Tracked.
+    pub fn with_view<T>(self, read: impl FnOnce(&ColumnsView) -> T) -> Option<T> {
+        self.view.with(|view| match view {
+            Remote::Ready(view) => Some(read(view)),
+            _ => None,
+        })
+    }
+
+    /// A column, by its number.
+    pub fn column(self, number: usize) -> Option<Column> {
+        untrack(|| self.with_view(|view| view.columns.get(number).cloned())).flatten()
+    }
+
+    /// What the grid shows. Tracked.
+    pub fn content(self) -> Arc<GridContent> {
+        self.base.with(|base| {
+            let content = self.with_view(|view| grid_content(base, view, self.is_running.get()));
+            Arc::new(content.unwrap_or_else(|| grid_content(base, &ColumnsView::default(), false)))
+        })
+    }
+
+    /// Opens what a press in the grid is about: a cell, or a column without a row.
+    pub fn open_place(self, row: Option<usize>, column: usize) {
+        let Some(number) = column.checked_sub(self.base.with_untracked(|base| base.lead)) else {
+            return;
+        };
+        let key = row.and_then(|row| {
+            self.base
+                .with_untracked(|base| Some(base.rows.get(row)?.key.clone()))
+        });
+        self.dialog.set(Some(match key {
+            Some(key) => OpenDialog::Cell(key, number),
+            None => OpenDialog::Column(Some(number)),
+        }));
+    }
+
+    pub async fn cell(self, column_id: ColumnId, row: String) -> Result<CellDetails, ApiError> {
+        let request = rpc::column_cell(self.source.get_value(), column_id, row);
+        self.connection.call(request).await
+    }
+
+    /// Saves a column, and reports whether that has worked.
+    pub fn save(self, column: Column, done: impl FnOnce(Result<(), String>) + 'static) {
+        let request = rpc::save_column(self.source.get_value(), column);
+        self.send(request, done);
+    }
+
+    /// Corrects a cell, or takes its correction back.
+    pub fn correct(
+        self,
+        (column_id, row): (ColumnId, String),
+        value: Option<String>,
+        done: impl FnOnce(Result<(), String>) + 'static,
+    ) {
+        self.send(rpc::correct_cell(column_id, row, value), done);
+    }
+
+    /// Starts a job. A repeated request with its id starts nothing more.
+    pub fn fill(
+        self,
+        id: JobId,
+        model: Option<String>,
+        cost_limit: Option<Dollars>,
+        done: impl FnOnce(Result<(), String>) + 'static,
+    ) {
+        let request = rpc::fill_columns(id, self.source.get_value(), model, cost_limit);
+        self.send(request, done);
+    }
+
+    pub fn stop(self, id: JobId) {
+        self.send_quietly(rpc::stop_columns(id));
+    }
+
+    pub fn go_on(self, id: JobId, cost_limit: Option<Dollars>) {
+        self.send_quietly(rpc::continue_columns(id, cost_limit));
+    }
+
+    /// Deletes a column after a confirmation.
+    pub fn delete(self, column: &Column) {
+        let id = column.id;
+        self.confirm.ask(ConfirmRequest {
+            title: texts::delete_title(&column.name),
+            text: texts::DELETE_TEXT.into(),
+            button_label: texts::DELETE,
+            on_confirm: Arc::new(move || self.send_quietly(rpc::delete_column(id))),
+        });
+    }
+
+    fn send_quietly(self, request: impl Future<Output = Result<(), ApiError>> + 'static) {
+        self.send(request, move |sent| {
+            if let Err(message) = sent {
+                self.toasts.show(message);
+            }
+        });
+    }
+
+    /// Sends a request for a change, and loads what has become of it.
+    fn send(
+        self,
+        request: impl Future<Output = Result<(), ApiError>> + 'static,
+        done: impl FnOnce(Result<(), String>) + 'static,
+    ) {
+        spawn_local(async move {
+            let sent = self.connection.call(request).await;
+            // The user may have left the page by now.
+            if !self.view.is_disposed() {
+                if sent.is_ok() {
+                    self.load();
+                }
+                done(sent.map_err(|error| error.message));
+            }
+        });
+    }
+}
