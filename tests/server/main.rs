@@ -15,6 +15,7 @@ mod attached_tables;
 mod attachments;
 mod batch;
 mod built_in_tools;
+mod columns;
 mod continue_run;
 mod contract;
 mod conversation_list;

@@ -23,8 +23,9 @@ use crate::{
 
 /// Routes that make the named conversation if it does not exist, as clients choose its id. Nobody can guess the id of another
 /// one, which is taken.
-const MAKE_CONVERSATIONS: [&str; 8] = [
-    // They make a schedule, or a project.
+const MAKE_CONVERSATIONS: [&str; 9] = [
+    // They make a schedule, a project, or a column.
+    "/rpc/save_column",
     "PUT /api/schedules/{schedule_id}",
     "/rpc/save_schedule",
     "PUT /api/projects/{project_id}",
@@ -50,7 +51,8 @@ const NAME_NOTHING_OF_THE_OWNER: [&str; 6] = [
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
-const SUCCEED_WITHOUT_OBJECT: [&str; 18] = [
+const SUCCEED_WITHOUT_OBJECT: [&str; 19] = [
+    "/rpc/delete_column",
     "/api/projects/{project_id}/files/{file_id}",
     "/rpc/delete_project_file",
     "/api/projects/{project_id}",
@@ -127,6 +129,7 @@ fn names_an_object(target: &Target) -> bool {
         "$file",
         "$schedule",
         "$project",
+        "$column",
     ];
     target.path.contains('{') || names.iter().any(|name| arguments.contains(name))
 }

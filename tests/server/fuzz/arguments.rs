@@ -109,6 +109,16 @@ pub fn function_arguments() -> Map<String, Value> {
     });
     // Apart, since one macro takes only so many.
     let more = json!({
+        "columns": { "source": "articles" },
+        "column_cell": { "source": "articles", "column_id": "$column", "row": "11" },
+        "save_column": { "source": "articles", "column": {
+            "id": "$column", "name": "Kind", "question": "Which?", "type": "choice", "choices": ["Trial", "Cohort"], "revision": 1,
+        } },
+        "delete_column": { "column_id": "$column" },
+        "correct_cell": { "column_id": "$column", "row": "11", "value": "5" },
+        "fill_columns": { "job_id": "$new", "source": "articles", "model": "test/any", "cost_limit": 5 },
+        "stop_columns": { "job_id": "$job_id" },
+        "continue_columns": { "job_id": "$job_id", "cost_limit": 5 },
         "projects": {},
         "save_project": { "id": "$project", "project": { "name": "Orchard", "colour": "red" }, "is_new": true },
         "project_files": { "id": "$project" },

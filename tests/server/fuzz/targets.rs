@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::arguments::function_arguments;
 use crate::{
+    columns::save_column,
     openapi::DOCUMENT,
     projects::put_project,
     schedules::{daily, put},
@@ -38,6 +39,7 @@ pub struct Ids {
     /// A report of the stream.
     job: String,
     project: String,
+    column: String,
 }
 
 impl Ids {
@@ -59,6 +61,7 @@ impl Ids {
             stream: "none".into(),
             job: "none".into(),
             project: "none".into(),
+            column: "none".into(),
         }
     }
 
@@ -76,6 +79,7 @@ impl Ids {
             job: id(6),
             stream: id(7),
             project: id(8),
+            column: id(9),
         }
     }
 
@@ -98,6 +102,7 @@ impl Ids {
         ids.project = Uuid::now_v7().to_string();
         let (status, saved) = put_project(parlor, &ids.project, &json!({ "name": "Garden" })).await;
         assert_eq!(status, 200, "{saved}");
+        ids.column = save_column(parlor, "Amount", json!({ "type": "number" })).await;
         ids
     }
 
@@ -113,6 +118,7 @@ impl Ids {
             "schedule" | "schedule_id" => self.schedule.clone(),
             "job_id" => self.job.clone(),
             "stream" => self.stream.clone(),
+            "column" => self.column.clone(),
             "project" | "project_id" => self.project.clone(),
             _ => Uuid::now_v7().to_string(),
         }
@@ -131,6 +137,7 @@ impl Ids {
             "job_id",
             "stream",
             "project",
+            "column",
             "new",
         ];
         self.get(names[random.usize(..names.len())])
