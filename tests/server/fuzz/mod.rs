@@ -89,7 +89,8 @@ pub(crate) async fn start_parlor_with(
         settings.tools.pubmed.api_key = Some(Secret("key".into()));
         settings.limits.request_bytes = 300_000;
         settings.timeouts.batch = Duration::from_secs(5);
-        // Each conversation comes with a stream and a report of it.
+        // Each conversation comes with a stream, a report of it, and a column.
+        settings.jobs.columns = 1_000_000;
         settings.literature.streams = 1_000_000;
         settings.jobs.stored = 1_000_000;
         settings.jobs.running = 1_000_000;
