@@ -49,6 +49,11 @@ pub fn grid(grid: Grid) -> AnyView {
         let after = grid.count().saturating_sub(grid.window.first() + ROWS);
         after * grid.window.row_height() as usize
     };
+    let (id_above, id_below) = ([grid.id, "-above"].concat(), [grid.id, "-below"].concat());
+    let (above_of, below_of) = (id_above.clone(), id_below.clone());
+    // Not by attributes: the content security policy has no styles in the document of the server.
+    effect(move || browser::set_style(&above_of, "height", &pixels(above())));
+    effect(move || browser::set_style(&below_of, "height", &pixels(below())));
     effect(move || {
         // Another order or filter begins at the top.
         grid.order.track();
@@ -82,11 +87,11 @@ pub fn grid(grid: Grid) -> AnyView {
             >
                 <thead><tr aria-rowindex="1">{head}</tr></thead>
                 <tbody>
-                    <tr class="grid-space" aria-hidden="true"><td style:height=move || pixels(above())></td></tr>
+                    <tr class="grid-space" aria-hidden="true"><td id=id_above></td></tr>
                     <Each of=rows key=|(version, place, _): &(usize, usize, usize)| (*version, *place) let:row>
                         {grid.row(row.1, row.2)}
                     </Each>
-                    <tr class="grid-space" aria-hidden="true"><td style:height=move || pixels(below())></td></tr>
+                    <tr class="grid-space" aria-hidden="true"><td id=id_below></td></tr>
                 </tbody>
             </table>
         </div>
