@@ -28,12 +28,12 @@ pub struct Attachment {
     /// image, or has no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_bytes: Option<usize>,
-    /// The reason why models get no text of a document; missing if they get it.
+    /// The reason why models get no text of a document; missing if they get it. `deleted` for any file that is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<FileProblem>,
 }
 
-/// The reason why models get no text of a document.
+/// The reason why models get no text of a document, or nothing of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileProblem {
@@ -45,6 +45,8 @@ pub enum FileProblem {
     Damaged,
     /// Reading it needs too much memory or time.
     TooComplex,
+    /// Its user has deleted it. Messages still name it.
+    Deleted,
 }
 
 impl FileProblem {
@@ -55,14 +57,21 @@ impl FileProblem {
             Self::Encrypted => "encrypted",
             Self::Damaged => "damaged",
             Self::TooComplex => "too_complex",
+            Self::Deleted => "deleted",
         }
     }
 
     /// Parses a problem's name.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::NoText, Self::Encrypted, Self::Damaged, Self::TooComplex]
-            .into_iter()
-            .find(|problem| problem.as_str() == name)
+        [
+            Self::NoText,
+            Self::Encrypted,
+            Self::Damaged,
+            Self::TooComplex,
+            Self::Deleted,
+        ]
+        .into_iter()
+        .find(|problem| problem.as_str() == name)
     }
 
     /// Returns a note for the user, shown next to the file.
@@ -72,6 +81,7 @@ impl FileProblem {
             Self::Encrypted => "Needs a password: models can’t read it. Attach a copy without one",
             Self::Damaged => "Damaged: models can’t read it",
             Self::TooComplex => "Too large to be read here: models get no text of it",
+            Self::Deleted => "Deleted",
         }
     }
 }
@@ -110,6 +120,11 @@ pub fn files_note(files: &[Attachment]) -> String {
 }
 
 impl Attachment {
+    /// Returns true if its user has deleted it: its name is all that is left.
+    pub fn is_deleted(&self) -> bool {
+        self.problem == Some(FileProblem::Deleted)
+    }
+
     /// The URL from which the page loads the file.
     pub fn url(&self) -> String {
         ["/rpc/files/", &self.id.to_string()].concat()

@@ -73,6 +73,7 @@ fn conversation_update(event: &ConversationEvent) -> ClientUpdate<'_> {
         | ConversationEvent::MessageHidden { .. }
         | ConversationEvent::MessageRestored { .. }
         | ConversationEvent::UserMessageSaved { .. }
+        | ConversationEvent::FilesDeleted { .. }
         | ConversationEvent::PayloadJudged { .. } => ClientUpdate::Unchanged,
     }
 }

@@ -305,6 +305,7 @@ fn apply_to_conversation(
         | ConversationEvent::QueueChanged { .. }
         | ConversationEvent::MessageHidden { .. }
         | ConversationEvent::MessageRestored { .. }
+        | ConversationEvent::FilesDeleted { .. }
         | ConversationEvent::PayloadJudged { .. } => ListUpdate::Unchanged,
     }
 }

@@ -68,6 +68,9 @@ kinds! {
         user_message_saved(None, button_interaction(Some(r#"{"a": "\""}"#))),
         user_message_saved(None, scheduled_interaction()),
     ],
+    ConversationEvent::FilesDeleted { .. } => [
+        ConversationEvent::FilesDeleted { file_ids: vec![AttachmentId::new(), AttachmentId::new()] },
+    ],
     ConversationEvent::PayloadJudged { .. } => [
         ConversationEvent::PayloadJudged { payload_id: text(), verdict: Verdict::Accepted, accepted_fields: vec![text()] },
         ConversationEvent::PayloadJudged { payload_id: text(), verdict: Verdict::Rejected, accepted_fields: vec![] },

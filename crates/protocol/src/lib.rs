@@ -21,6 +21,7 @@ pub mod error;
 pub mod event;
 #[cfg(any(test, feature = "testing"))]
 pub mod examples;
+pub mod file_list;
 pub mod file_preview;
 pub mod finish_reason;
 mod flat_json;
@@ -80,6 +81,7 @@ pub use error::{ApiError, ErrorCode};
 pub use event::{
     ConversationEvent, Event, EventBody, Placeholder, Position, RunEvent, StreamNotice, UserEvent,
 };
+pub use file_list::{FileList, FileSort, FileUse, FileUseState, FilesDeleted, ListedFile};
 pub use file_preview::FilePreview;
 pub use finish_reason::FinishReason;
 pub use id::{
@@ -104,7 +106,8 @@ pub use passage::{FoundPassage, Passage};
 pub use payload::{Payload, PayloadRef, PayloadVerdict, Verdict};
 pub use personal::{ApiToken, NewToken, News, PersonalData};
 pub use project::{
-    ListedProject, Project, ProjectColour, ProjectConversations, ProjectDeleted, ProjectFiles, ProjectList,
+    ListedProject, Project, ProjectColour, ProjectConversations, ProjectDeleted, ProjectFiles,
+    ProjectList,
 };
 pub use provider_data::{PlacedProviderData, ProviderData};
 pub use queue::{MessageQueue, QueuedMessage};

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Attachment, CitedSource, FinishReason, Interaction, MessageId, PayloadRef, RunError, RunStatus,
-    SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolStatus, Usage, flat_json::Fields,
-    interaction::ScheduledMessage, tool_kind::NOTHING_NEW,
+    Attachment, AttachmentId, CitedSource, FileProblem, FinishReason, Interaction, MessageId, PayloadRef,
+    RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolStatus, Usage,
+    flat_json::Fields, interaction::ScheduledMessage, tool_kind::NOTHING_NEW,
 };
 
 /// One message of a conversation.
@@ -190,6 +190,23 @@ impl Message {
         }
     }
 
+    /// Marks those of its files that were deleted. Returns true if there are any.
+    pub fn mark_deleted_files(&mut self, ids: &[AttachmentId]) -> bool {
+        let mark = |file: &mut Attachment| {
+            let is_deleted = ids.contains(&file.id);
+            if is_deleted {
+                file.problem = Some(FileProblem::Deleted);
+            }
+            is_deleted
+        };
+        let marked: Vec<bool> = match &mut self.body {
+            MessageBody::User { files, .. } => files.iter_mut().map(mark).collect(),
+            MessageBody::Assistant(answer) => answer.files_mut().map(mark).collect(),
+            MessageBody::Damaged => Vec::new(),
+        };
+        marked.contains(&true)
+    }
+
     /// The run's output, if this is an assistant message.
     pub fn assistant_mut(&mut self) -> Option<&mut AssistantMessage> {
         match &mut self.body {
@@ -305,6 +322,15 @@ impl AssistantMessage {
             Part::ToolCall(call) => &call.attachments[..],
             Part::File { file } => std::slice::from_ref(file),
             Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } => &[],
+        })
+    }
+
+    fn files_mut(&mut self) -> impl Iterator<Item = &mut Attachment> {
+        let parts = self.nodes.iter_mut().flat_map(|node| &mut node.parts);
+        parts.flat_map(|part| match part {
+            Part::ToolCall(call) => &mut call.attachments[..],
+            Part::File { file } => std::slice::from_mut(file),
+            Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } => &mut [],
         })
     }
 

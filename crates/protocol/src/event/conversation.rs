@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    Attachment, Interaction, ListedConversation, MessageId, Parameters, ProjectId, QueuedMessage, Timestamp,
-    Verdict,
+    Attachment, AttachmentId, Interaction, ListedConversation, MessageId, Parameters, ProjectId,
+    QueuedMessage, Timestamp, Verdict,
 };
 
 /// An event about a conversation: its name, model, branch, messages or queue.
@@ -76,6 +76,9 @@ pub enum ConversationEvent {
         interaction: Interaction,
         created_at: Timestamp,
     },
+    /// The user has deleted files of messages, sent or written long before: the messages still name them, with the problem
+    /// `deleted`.
+    FilesDeleted { file_ids: Vec<AttachmentId> },
     /// The user has accepted or rejected a payload.
     PayloadJudged {
         payload_id: String,

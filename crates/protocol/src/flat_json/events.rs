@@ -75,6 +75,7 @@ fn read_conversation_event(kind: &str, flat: &mut Fields) -> Option<Conversation
                 user_message_id, expected_assistant_message_id, text, created_at; parent_id
             } with files, interaction)
         }
+        "files_deleted" => fields!(flat => ConversationEvent::FilesDeleted { file_ids }),
         "payload_judged" => {
             let accepted_fields = flat.take("accepted_fields").unwrap_or_default();
             fields!(flat => ConversationEvent::PayloadJudged { payload_id, verdict } with accepted_fields)

@@ -2,11 +2,12 @@
 
 use super::{
     super::{
-        ApiToken, AssistantMessage, Attachment, ConversationList, Interaction, ListedConversation,
-        ListedProject, ListedSchedule, Memory, Message, MessageBody, MessageQueue, ModelCapabilities, News,
-        OlderMessages, PageContext, Parameters, Part, PayloadVerdict, PersonalData, Prices, Project,
-        ProjectFiles, ProjectList, QueuedMessage, Schedule, ScheduleList, ScheduledMessage, ScheduledRun,
-        StreamNotice, ThinkingSupport, TokenTotals, ToolCall, ToolProgress, Transcript, Usage,
+        ApiToken, AssistantMessage, Attachment, ConversationList, FileList, FileUse, Interaction,
+        ListedConversation, ListedFile, ListedProject, ListedSchedule, Memory, Message, MessageBody,
+        MessageQueue, ModelCapabilities, News, OlderMessages, PageContext, Parameters, Part, PayloadVerdict,
+        PersonalData, Prices, Project, ProjectFiles, ProjectList, QueuedMessage, Schedule, ScheduleList,
+        ScheduledMessage, ScheduledRun, StreamNotice, ThinkingSupport, TokenTotals, ToolCall, ToolProgress,
+        Transcript, Usage,
         earlier_data::suggested_action,
         intent::StartedRun,
         model_list::{ModelInfo, ModelList, ModelListProblem},
@@ -91,6 +92,9 @@ plain! {
     Project { name; model } with colour, instructions;
     ListedProject { id, project, conversations, files };
     ProjectFiles { files, limit };
+    FileList { files, total, used_bytes, limit_bytes; next };
+    ListedFile { file, created_at, uses } with more_uses;
+    FileUse { title; conversation_id, message_id, project_id } with state;
     ProjectList { as_of, projects, limit };
     ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }

@@ -63,6 +63,13 @@ pub(super) fn apply_to_conversation(
             state.queue.remove(*user_message_id);
             return Some(TranscriptUpdate::Messages);
         }
+        // Messages that are not loaded are loaded later with this change.
+        ConversationEvent::FilesDeleted { file_ids } => {
+            for message in &mut state.messages {
+                message.mark_deleted_files(file_ids);
+            }
+            return Some(TranscriptUpdate::Messages);
+        }
         // A restored conversation is gone from here, so it asks for a snapshot.
         ConversationEvent::ConversationPlaced { .. } if state.deleted => return None,
         ConversationEvent::ConversationPlaced { .. } => return Some(TranscriptUpdate::Nothing),
