@@ -95,6 +95,10 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::FileNotFound,
                 "A file of your message does not exist any more, or belongs to another message. Nothing was sent; attach it again.",
             ),
+            ChangeRejection::FileInUse => Self::new(
+                ErrorCode::RunActive,
+                "An answer that is being written, or a message that waits to be sent, has this file. It was kept: wait for the end, or stop it.",
+            ),
             ChangeRejection::EmptyMessage => Self::new(
                 ErrorCode::BadRequest,
                 "Your message is empty. Write something, or attach a file.",

@@ -51,6 +51,7 @@ pub mod damage;
 mod data_folder;
 pub mod endpoints;
 mod error;
+pub mod file_list;
 pub mod jobs;
 pub mod operations;
 mod outcome;
@@ -163,6 +164,7 @@ pub trait Storage:
     + ConversationListStorage
     + contents::ContentStorage
     + endpoints::EndpointStorage
+    + file_list::FileListStorage
     + projects::ProjectStorage
     + schedules::ScheduleStorage
     + jobs::JobStorage

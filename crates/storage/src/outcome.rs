@@ -53,6 +53,8 @@ pub enum ChangeRejection {
     ActionAlreadyTaken,
     #[error("a file of the message does not exist, or it is in another message")]
     FileNotFound,
+    #[error("an answer that is being written, or a message that waits, has the file")]
+    FileInUse,
     #[error("the message has neither text nor files")]
     EmptyMessage,
     #[error("the queue is full")]

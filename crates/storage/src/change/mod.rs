@@ -234,6 +234,9 @@ pub enum FileChange {
     },
     /// Deletes an uploaded file that no message has.
     DeleteUpload { user_id: UserId, id: AttachmentId },
+    /// Deletes a content of a user, with all files that share it, wherever they are used. Messages keep their names. Rejected while
+    /// an answer that has one is being written, or a message that has one waits.
+    DeleteContent { user_id: UserId, id: AttachmentId },
     /// Deletes all users' uploaded files that are older and that no message has.
     ExpireUploads { before: Timestamp },
     /// Forgets deleted files whose contents have left the data folder.

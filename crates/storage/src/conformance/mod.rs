@@ -13,6 +13,7 @@ mod conversation_lists;
 mod deletion;
 mod earlier_jobs;
 mod endpoints;
+mod file_list;
 mod files;
 mod fixtures;
 mod hand_over;
@@ -215,6 +216,12 @@ macro_rules! conformance_tests {
                 ended_run_gets_no_file,
                 queued_files_stay_until_removed,
                 unsent_uploads_expire,
+            }
+            file_list {
+                files_are_listed_by_page_name_and_size,
+                a_file_is_listed_once_with_its_uses,
+                a_deleted_file_is_marked_wherever_it_is_used,
+                a_file_in_use_is_not_deleted,
             }
             output {
                 stored_output_is_not_folded_again,

@@ -30,7 +30,7 @@ fn add(user_id: UserId, project_id: ProjectId, name: &str) -> (AttachmentId, Cha
     (id, of_project(user_id, change))
 }
 
-async fn added(storage: &dyn Storage, project_id: ProjectId, name: &str) -> AttachmentId {
+pub(super) async fn added(storage: &dyn Storage, project_id: ProjectId, name: &str) -> AttachmentId {
     let (id, change) = add(TEST_USER, project_id, name);
     assert_eq!(commit_one(storage, &change).await, Ok(Outcome::Done));
     id

@@ -125,7 +125,7 @@ pub(super) async fn stored_bytes(connection: &mut Connection, user_id: UserId) -
     Ok(sum.try_into().unwrap_or_default())
 }
 
-fn read_file(row: &Row) -> Result<StoredFile, StorageError> {
+pub(super) fn read_file(row: &Row) -> Result<StoredFile, StorageError> {
     let size = |column: &str| -> Result<Option<usize>, StorageError> {
         let number: Option<i64> = row.try_get(column)?;
         Ok(number.and_then(|number| number.try_into().ok()))

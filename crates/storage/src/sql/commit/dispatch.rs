@@ -259,6 +259,7 @@ impl Batch<'_> {
                     .await
             }
             FileChange::DeleteUpload { user_id, id } => self.delete_upload(connection, *user_id, *id).await,
+            FileChange::DeleteContent { user_id, id } => self.delete_content(connection, *user_id, *id).await,
             FileChange::ExpireUploads { before } => self.expire_uploads(connection, *before).await,
             FileChange::ForgetDeletedFiles { locations } => {
                 self.forget_deleted_files(connection, locations).await

@@ -36,6 +36,7 @@ pub(crate) mod conversations;
 mod deletion;
 mod dispatch;
 mod endpoints;
+mod file_deletion;
 mod files;
 pub(crate) mod hand_over;
 pub(crate) mod intents;

@@ -196,8 +196,17 @@ pub(super) async fn update_message(
     id: MessageId,
     answer: &AssistantMessage,
 ) -> Result<(), ChangeError> {
+    update_body(connection, user_id, id, &MessageBody::Assistant(answer.clone())).await
+}
+
+pub(super) async fn update_body(
+    connection: &mut Connection,
+    user_id: UserId,
+    id: MessageId,
+    body: &MessageBody,
+) -> Result<(), ChangeError> {
     query("UPDATE messages SET body = $1 WHERE user_id = $2 AND id = $3")
-        .bind(serde_json::to_string(&MessageBody::Assistant(answer.clone()))?)
+        .bind(serde_json::to_string(body)?)
         .bind_value(user_id)
         .bind_value(id)
         .execute(connection)
