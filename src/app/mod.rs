@@ -33,6 +33,7 @@ pub mod deletion;
 pub mod diagnostics;
 pub mod doctor;
 pub mod endpoints;
+pub mod file_list;
 pub mod files;
 mod hosts;
 mod last_answer;

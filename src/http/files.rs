@@ -19,12 +19,18 @@ use tokio_util::io::ReaderStream;
 
 use super::{
     content_disposition::content_disposition,
-    problem::{self, Problem},
+    problem::{self, Problem, bad_request},
     request::QueryParameters,
 };
-use crate::app::{Caller, files, not_found};
+use crate::app::{
+    Caller,
+    file_list::{self, FileQuery},
+    files, not_found,
+};
 use parlor_files::FileOwner;
-use parlor_protocol::{ApiError, Attachment, AttachmentId, ConversationId, attachment::AttachmentDisplay};
+use parlor_protocol::{
+    ApiError, Attachment, AttachmentId, ConversationId, FileList, FileSort, attachment::AttachmentDisplay,
+};
 use parlor_storage::StorageError;
 
 /// In its own tab, a file has no scripts, no forms and no origin. The styles are those that browsers use to
@@ -82,12 +88,66 @@ pub fn content_length(headers: &HeaderMap) -> Option<u64> {
     length.to_str().ok()?.parse().ok()
 }
 
-/// `DELETE /api/files/{id}`: deletes a file that no message has.
+/// The files that are listed.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ListQuery {
+    /// Words that the name has, in any order, without case and accents. Without them, all files.
+    #[serde(default)]
+    q: String,
+    /// The order; `newest` if missing.
+    #[serde(default)]
+    sort: FileSort,
+    /// `next` of the previous page, with the same words and order.
+    after: Option<String>,
+    /// The maximum number of files, at most 200; 50 if missing.
+    #[schemars(range(min = 1))]
+    limit: Option<usize>,
+}
+
+/// `GET /api/files`: all files of the user.
+pub async fn list(
+    caller: Caller,
+    query: Result<QueryParameters<ListQuery>, Problem>,
+) -> Result<Json<FileList>, Problem> {
+    let QueryParameters(ListQuery {
+        q,
+        sort,
+        after,
+        limit,
+    }) = query?;
+    if limit == Some(0) {
+        return Err(bad_request("A limit is a whole number of at least 1."));
+    }
+    let query = FileQuery {
+        query: q,
+        sort,
+        after,
+        limit,
+    };
+    Ok(Json(file_list::list(&caller, query).await?))
+}
+
+/// The extent of a deletion.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct DeletionQuery {
+    /// `true`: also a file that messages, answers or projects have, wherever it is used. They then name it with the problem
+    /// `deleted`. `false` (default): only a file that nothing has.
+    #[serde(default)]
+    everywhere: bool,
+}
+
+/// `DELETE /api/files/{id}`: deletes a file that no message has, or one wherever it is used.
 pub async fn delete(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
+    query: Result<QueryParameters<DeletionQuery>, Problem>,
 ) -> Result<StatusCode, Problem> {
-    files::delete(&caller, problem::parse_id(path)?).await?;
+    let id = problem::parse_id(path)?;
+    let QueryParameters(DeletionQuery { everywhere }) = query?;
+    match everywhere {
+        true => file_list::delete_one(&caller, id).await.map_err(ApiError::from)?,
+        false => files::delete(&caller, id).await?,
+    }
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -143,7 +143,10 @@ fn contract_routes() -> ApiRouter<AppState> {
             "/api/events",
             get_with(event_stream::stream_user_log, operations::follow_events),
         )
-        .api_route("/api/files", post_with(files::upload, operations::upload_file))
+        .api_route(
+            "/api/files",
+            get_with(files::list, operations::list_files).post_with(files::upload, operations::upload_file),
+        )
         .api_route(
             "/api/files/{file_id}",
             get_with(files::get, operations::get_file).delete_with(files::delete, operations::delete_file),

@@ -75,6 +75,15 @@ impl Files {
         Ok(())
     }
 
+    /// Returns the size of the stored files of a user and of the tables made of them, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    pub async fn stored_bytes(&self, user_id: UserId) -> Result<u64, StorageError> {
+        self.0.stored_bytes(user_id).await
+    }
+
     /// Returns the bytes that a user may store beside the stored files and the running uploads.
     ///
     /// # Errors

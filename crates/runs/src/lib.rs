@@ -261,6 +261,13 @@ impl Runs {
         }
     }
 
+    /// Ends the session that tools keep for a conversation. The next call that needs it restores it.
+    pub fn end_session(&self, conversation_id: ConversationId) {
+        if let Some(sessions) = self.0.tools.sessions() {
+            sessions.end(conversation_id);
+        }
+    }
+
     /// Returns the reasons why models don't get tools: those of their servers, refusals, and the tools that a user with these
     /// permissions has beyond the limits of these endpoints.
     pub fn tool_problems(&self, permissions: &Permissions, models: &[ModelInfo]) -> Vec<RunError> {

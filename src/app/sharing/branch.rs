@@ -104,6 +104,10 @@ fn project_conversation_event(event: &Event, body: &ConversationEvent) -> Shared
         | ConversationEvent::MessageQueued { .. }
         | ConversationEvent::QueueChanged { .. }
         | ConversationEvent::PayloadJudged { .. } => return SharedEvent::Nothing,
+        // Ids of files that readers do not have say nothing to them.
+        ConversationEvent::FilesDeleted { file_ids } => ConversationEvent::FilesDeleted {
+            file_ids: file_ids.clone(),
+        },
         ConversationEvent::ConversationRenamed { title } => {
             ConversationEvent::ConversationRenamed { title: title.clone() }
         }

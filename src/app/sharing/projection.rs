@@ -10,8 +10,8 @@
 
 use parlor_files::is_image;
 use parlor_protocol::{
-    AssistantMessage, Attachment, CitedSource, Interaction, Message, MessageBody, MessageQueue, Node,
-    PanelView, Parameters, Part, RawJson, RequestedCall, RunError, RunStatus, Timestamp, ToolCall,
+    AssistantMessage, Attachment, CitedSource, FileProblem, Interaction, Message, MessageBody, MessageQueue,
+    Node, PanelView, Parameters, Part, RawJson, RequestedCall, RunError, RunStatus, Timestamp, ToolCall,
     ToolStatus, Transcript, WAITING_FOR_MODEL, panel::PanelBody,
 };
 use parlor_storage::shares::{Snapshot, StoredShare};
@@ -223,7 +223,7 @@ pub(super) fn file(file: &Attachment) -> Attachment {
         width: file.width,
         height: file.height,
         text_bytes: None,
-        problem: None,
+        problem: file.problem.filter(|problem| *problem == FileProblem::Deleted),
     }
 }
 

@@ -44,15 +44,25 @@ pub fn upload_file(operation: Operation<'_>) -> Operation<'_> {
     with_created(operation, "The file.", response_schema::<UploadedFile>())
 }
 
+pub fn list_files(operation: Operation<'_>) -> Operation<'_> {
+    operation.id("listFiles").summary("List all files").description(
+        "Files of messages, of answers and of projects, with the places where each is used. Versions of a message and branches \
+         share a file, which is listed once.",
+    )
+}
+
 pub fn delete_file(operation: Operation<'_>) -> Operation<'_> {
-    let operation = operation
+    let mut operation = operation
         .id("deleteFile")
-        .summary("Delete an uploaded file that no message has")
-        .description("A file of a message is deleted with the message.");
+        .summary("Delete a file")
+        .description(
+            "Without `everywhere`, only an uploaded file that no message has: one of a message is deleted with the message.",
+        );
+    add_problems(operation.inner_mut(), &[409]);
     with_status(
         operation,
         204,
-        "It is deleted, or in a message, or was never there.",
+        "It is deleted, or (without everywhere) in a message, or was never there.",
     )
 }
 

@@ -51,8 +51,9 @@ const NAME_NOTHING_OF_THE_OWNER: [&str; 6] = [
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
-const SUCCEED_WITHOUT_OBJECT: [&str; 19] = [
+const SUCCEED_WITHOUT_OBJECT: [&str; 20] = [
     "/rpc/delete_column",
+    "/rpc/delete_files",
     "/api/projects/{project_id}/files/{file_id}",
     "/rpc/delete_project_file",
     "/api/projects/{project_id}",

@@ -1,12 +1,13 @@
 //! Files of the user over HTTP: upload, limits and contents ([`stored`]), their tables ([`tables`]), messages with files ([`messages`]), documents
 //! ([`documents`]), images that models make ([`images`],
-//! [`answer_images`]), and files that are not stored completely ([`interrupted`]).
+//! [`answer_images`]), the list of all ([`listed`]), and files that are not stored completely ([`interrupted`]).
 
 mod answer_images;
 mod documents;
 mod images;
 #[cfg(unix)]
 mod interrupted;
+mod listed;
 mod messages;
 pub(crate) mod stored;
 mod tables;

@@ -119,6 +119,8 @@ pub fn function_arguments() -> Map<String, Value> {
         "fill_columns": { "job_id": "$new", "source": "articles", "model": "test/any", "cost_limit": 5 },
         "stop_columns": { "job_id": "$job_id" },
         "continue_columns": { "job_id": "$job_id", "cost_limit": 5 },
+        "my_files": { "query": "map", "sort": "largest" },
+        "delete_files": { "ids": ["$file"] },
         "projects": {},
         "save_project": { "id": "$project", "project": { "name": "Orchard", "colour": "red" }, "is_new": true },
         "project_files": { "id": "$project" },

@@ -290,11 +290,12 @@ fn has_quotable_texts<'a>(mut files: impl Iterator<Item = &'a Attachment>, tools
     files.any(has_text) || tools.contains(&READ_ARTICLE)
 }
 
-/// Returns the files of the user's messages. Those of a project are not among them: a session that has read one could not be
-/// restored once it is deleted.
+/// Returns the files of the user's messages that were not deleted. Those of a project are not among them: a session that has read
+/// one could not be restored once it is deleted.
 pub(super) fn attached_files(history: &[Message]) -> Arc<[Attachment]> {
     let own = history.iter().filter(|message| message.assistant().is_none());
-    own.flat_map(Message::files).cloned().collect()
+    let files = own.flat_map(Message::files);
+    files.filter(|file| !file.is_deleted()).cloned().collect()
 }
 
 /// Returns the payloads made for the panel on the branch that leads to an answer, and in the

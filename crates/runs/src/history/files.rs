@@ -169,6 +169,9 @@ impl FileLoader<'_> {
     /// Returns the form in which a file is sent if there is room for so many bytes. The size of an image is known once
     /// it is read.
     fn form(&self, file: &ModelFile, left: usize) -> FileForm {
+        if file.problem == Some(FileProblem::Deleted) {
+            return FileForm::Note("it was deleted");
+        }
         if file.is_image() || file.media_type == PLOTLY_CHART {
             return match self.capabilities.image_input {
                 Some(false) => FileForm::Note("you do not see images"),
@@ -188,6 +191,7 @@ impl FileLoader<'_> {
             Some(FileProblem::Encrypted) => "it needs a password",
             Some(FileProblem::Damaged) => "it is damaged",
             Some(FileProblem::TooComplex) => "it is too large to be read",
+            Some(FileProblem::Deleted) => "it was deleted",
             // Code that the model writes may read it.
             None => "only code can read files of this type",
         })
