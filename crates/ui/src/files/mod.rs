@@ -30,7 +30,22 @@ pub fn file_list(files: Vec<Attachment>) -> Option<AnyView> {
     Some(view! { <ul class="tool-files">{files}</ul> }.erase())
 }
 
+/// The card of a file that its user has deleted: its name is all that is left.
+pub fn deleted_file(file: &Attachment) -> AnyView {
+    view! {
+        <span class="deleted-file">
+            {icons::page()}
+            <span class="tool-file-name" dir="auto">{file.name.clone()}</span>
+            {problem_note(file)}
+        </span>
+    }
+    .erase()
+}
+
 fn file(file: Attachment) -> AnyView {
+    if file.is_deleted() {
+        return view! { <li>{deleted_file(&file)}</li> }.erase();
+    }
     let url = file_url(&file);
     let name = file.name.clone();
     let shown = match AttachmentDisplay::for_media_type(&file.media_type) {
@@ -98,6 +113,9 @@ pub fn message_files(files: &[Attachment], is_pending: ArcRwSignal<bool>) -> Opt
 }
 
 fn message_file(file: &Attachment, is_pending: ArcRwSignal<bool>) -> AnyView {
+    if file.is_deleted() {
+        return view! { <li class="message-document">{deleted_file(file)}</li> }.erase();
+    }
     let url = file_url(file);
     let name = file.name.clone();
     if AttachmentDisplay::for_media_type(&file.media_type) != AttachmentDisplay::Image {

@@ -2,10 +2,11 @@
 //!
 //! - [`state`]: the page's data, and its updates
 //! - [`tabs`]: the list of its tabs, which [`crate::state::settings_tab`] declares
-//! - [`general`], [`endpoints`], [`memories`], [`tokens`]: tabs with views; [`server_tab`]: all others, which the server makes
+//! - [`general`], [`endpoints`], [`memories`], [`files`], [`tokens`]: tabs with views; [`server_tab`]: all others, which the server makes
 //! - [`instructions`], [`unavailable`]: sections of a tab
 
 mod endpoints;
+mod files;
 mod general;
 mod instructions;
 mod memories;
@@ -128,6 +129,7 @@ fn tab_view(tab: SettingsTab, settings: SettingsState, confirm: Confirm) -> AnyV
     settings.load_if_unread();
     let content = match tab {
         SettingsTab::Models => endpoints::section(confirm),
+        SettingsTab::Files => files::section(confirm),
         SettingsTab::Memories => loaded(settings, move || memories::section(settings, confirm)),
         SettingsTab::Tokens => loaded(settings, move || tokens::section(settings, confirm)),
         _ => general::tab(settings, confirm),

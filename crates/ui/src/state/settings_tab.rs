@@ -57,6 +57,7 @@ settings_tabs! {
     General: "general" GENERAL Everybody View,
     Models: "models" MODELS Connecting View,
     Memories: "memories" MEMORIES Everybody View,
+    Files: "files" FILES Everybody View,
     Tokens: "tokens" TOKENS Everybody View,
     Usage: "usage" USAGE Everybody Server,
     Account: "account" ACCOUNT Accounts Server,
@@ -149,8 +150,8 @@ mod tests {
             has_password: false,
             ..ann.clone()
         };
-        let of_everybody = ["General", "Memories", "API tokens", "Usage"];
-        let with_models = ["General", "Models", "Memories", "API tokens", "Usage"];
+        let of_everybody = ["General", "Memories", "Files", "API tokens", "Usage"];
+        let with_models = ["General", "Models", "Memories", "Files", "API tokens", "Usage"];
         assert_eq!(titles(None), [&with_models[..], &["System"]].concat());
         let of_members = [&of_everybody[..], &["Account", "Devices"]].concat();
         assert_eq!(titles(Some(&ben)), of_members);

@@ -98,6 +98,7 @@ pub(super) fn shared_with(others: &[&str], last: &str) -> String {
 pub(super) const GENERAL: &str = "General";
 pub(super) const MODELS: &str = "Models";
 pub(super) const MEMORIES: &str = "Memories";
+pub(super) const FILES: &str = "Files";
 pub(super) const TOKENS: &str = "API tokens";
 pub(super) const USAGE: &str = "Usage";
 pub(super) const ACCOUNT: &str = "Account";

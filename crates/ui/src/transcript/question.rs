@@ -71,10 +71,14 @@ pub fn UserMessage(
         }
         .erase()
     });
+    let shown_files = {
+        let is_pending = is_pending.clone();
+        move || files.with(|files| message_files(files, is_pending.clone()))
+    };
     view! {
         <article id=id.to_string() class="message question" class:damaged=is_damaged class:pending=move || is_pending.get() aria-label=texts::YOU>
             <h2 class="visually-hidden">{texts::YOU}</h2>
-            {message_files(&files, is_pending.clone())}
+            {shown_files}
             {content}
             <footer class="message-foot">
                 {interaction_label(interaction)}

@@ -90,7 +90,10 @@ impl PartRow {
             JoinedPartKind::Text => matches!(self.kind, PartKind::Text),
             JoinedPartKind::ToolCall(_) => matches!(self.kind, PartKind::Tool(_)),
             JoinedPartKind::Payload(_) => matches!(self.kind, PartKind::Payload(_)),
-            JoinedPartKind::File(_) => matches!(self.kind, PartKind::File(_)),
+            // One that was deleted is shown anew.
+            JoinedPartKind::File(now) => {
+                matches!(&self.kind, PartKind::File(file) if file.is_deleted() == now.is_deleted())
+            }
         };
         same_kind && joined.texts_after(self.prose_bytes()).is_some()
     }

@@ -35,7 +35,8 @@ pub struct UnrecordedRow {
 pub struct UserRow {
     pub id: MessageId,
     pub text: Arc<str>,
-    pub files: Arc<[Attachment]>,
+    /// They change when one is deleted.
+    pub files: ArcRwSignal<Vec<Attachment>>,
     pub interaction: Interaction,
     pub created_at: Timestamp,
     /// The server has not confirmed it yet.
@@ -126,7 +127,7 @@ impl Row {
                 interaction,
             } => Self::User(UserRow {
                 id,
-                files: files.as_slice().into(),
+                files: ArcRwSignal::new(files.clone()),
                 text: text.as_str().into(),
                 interaction: interaction.clone(),
                 created_at,
@@ -136,7 +137,7 @@ impl Row {
             }),
             MessageBody::Damaged => Self::User(UserRow {
                 id,
-                files: Arc::default(),
+                files: ArcRwSignal::default(),
                 text: damaged_message_text(id).into(),
                 interaction: Interaction::TextInput,
                 created_at,

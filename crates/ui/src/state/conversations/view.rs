@@ -230,7 +230,10 @@ impl ConversationView {
         for (index, message) in branch.iter().enumerate() {
             let row = known(message).unwrap_or_else(|| Row::new(message, is_new && Some(index) > last));
             match (&row, &message.body) {
-                (Row::User(row), _) => {
+                (Row::User(row), body) => {
+                    if let MessageBody::User { files, .. } = body {
+                        set_if_changed(&row.files, files);
+                    }
                     let is_pending = unconfirmed.is_some_and(|pending| pending.id == row.id);
                     set_if_changed(&row.is_pending, &is_pending);
                     if !is_pending {

@@ -7,7 +7,7 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 use super::super::edit_image::edit_image;
 use crate::{
     components::icons,
-    files::{file_list, file_url, image_link},
+    files::{deleted_file, file_list, file_url, image_link},
     runtime::{
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part},
@@ -29,7 +29,10 @@ type Size = (usize, usize);
 
 /// An image in an answer itself.
 pub fn answer_image(file: Attachment) -> AnyView {
-    lazy_part(move || load_image_view(file.clone()))
+    match file.is_deleted() {
+        true => deleted_file(&file),
+        false => lazy_part(move || load_image_view(file.clone())),
+    }
 }
 
 /// Loads the code of the view on first use.
@@ -58,7 +61,8 @@ pub fn made_images(call: ArcRwSignal<ToolCall>) -> AnyView {
         (false, files) if files.is_empty() => None,
         (false, files) => {
             let is_image = |file: &Attachment| {
-                AttachmentDisplay::for_media_type(&file.media_type) == AttachmentDisplay::Image
+                !file.is_deleted()
+                    && AttachmentDisplay::for_media_type(&file.media_type) == AttachmentDisplay::Image
             };
             let (images, others): (Vec<_>, Vec<_>) = files.into_iter().partition(is_image);
             let images: Vec<_> = images
