@@ -58,7 +58,7 @@ pub enum ErrorCode {
     IntentReused,
     /// 409: this action was taken already, or is no longer offered.
     ActionSpent,
-    /// 409: the note was changed meanwhile. Only in the page's own functions.
+    /// 409: the note or the project was changed meanwhile. Only in the page's own functions.
     #[schemars(skip)]
     NoteChanged,
     /// 413: the request is longer than a limit.

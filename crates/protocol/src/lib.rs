@@ -106,7 +106,7 @@ pub use passage::{FoundPassage, Passage};
 pub use payload::{Payload, PayloadRef, PayloadVerdict, Verdict};
 pub use personal::{ApiToken, NewToken, News, PersonalData};
 pub use project::{
-    ListedProject, Project, ProjectColour, ProjectConversations, ProjectDeleted, ProjectFiles,
+    ListedProject, OfferedTool, Project, ProjectColour, ProjectConversations, ProjectDeleted, ProjectFiles,
     ProjectList,
 };
 pub use provider_data::{PlacedProviderData, ProviderData};

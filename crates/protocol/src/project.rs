@@ -62,6 +62,18 @@ pub struct Project {
     /// The model that answers conversations that begin in the project, as `endpoint/model`; without it, the default one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The names of tools that the assistant does not use in the conversations of the project, unless a message asks for one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub disabled_tools: Vec<String>,
+}
+
+/// A tool that a project may switch off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferedTool {
+    pub name: String,
+    /// The label of a call in progress, such as "Searching the web".
+    pub label: String,
 }
 
 /// A project with its id.

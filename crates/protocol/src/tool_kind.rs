@@ -130,6 +130,7 @@ tool_kinds! {
         code: code("query", "query"),
         ..ToolKind::plain("recall")
     };
+    REMEMBER_IN_PROJECT = ToolKind { icon: ToolIcon::Bookmark, ..ToolKind::plain("remember_in_project") };
     REMEMBER = ToolKind { icon: ToolIcon::Bookmark, ..ToolKind::plain("remember") };
     SEARCH_CONVERSATIONS = ToolKind { icon: ToolIcon::Search, ..ToolKind::plain("search_conversations") };
     SEARCH_PROJECT_FILES = ToolKind { icon: ToolIcon::Search, ..ToolKind::plain("search_project_files") };

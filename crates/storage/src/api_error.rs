@@ -129,6 +129,11 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::TooLarge,
                 "You have reached the limit of projects (setting projects.per_user). Nothing was saved; delete one first.",
             ),
+            ChangeRejection::ProjectChanged => Self::new(
+                ErrorCode::NoteChanged,
+                "The project was changed elsewhere meanwhile. Nothing was saved, and what you wrote is still here: save again to \
+                 replace that version, or cancel to see it.",
+            ),
             ChangeRejection::ProjectNotFound => Self::new(
                 ErrorCode::NotFound,
                 "This project does not exist any more. Nothing was changed; choose another one, or none.",

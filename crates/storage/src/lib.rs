@@ -324,7 +324,7 @@ pub trait Storage:
         conversation_id: ConversationId,
     ) -> Result<Option<String>, StorageError>;
 
-    /// Returns all memories of a user, newest first.
+    /// Returns the memories of a user that are in no project, newest first.
     async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError>;
 
     /// Returns the snapshot of the page that the user had open when they wrote a message.

@@ -69,6 +69,8 @@ pub enum ChangeRejection {
     SchedulesFull,
     #[error("the limit of projects is reached")]
     ProjectsFull,
+    #[error("the project was changed meanwhile")]
+    ProjectChanged,
     #[error("the project does not exist")]
     ProjectNotFound,
     #[error("the limit of files in a project is reached")]

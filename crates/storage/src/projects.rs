@@ -4,17 +4,18 @@ use async_trait::async_trait;
 
 use super::{SearchRequest, StorageError, StoredFile};
 use parlor_protocol::{
-    AttachmentId, ConversationId, ConversationList, ListedProject, Project, ProjectConversations, ProjectId,
-    Timestamp, UserId, conversation_list::ListCursor,
+    AttachmentId, ConversationId, ConversationList, ListedProject, Memory, Project, ProjectConversations,
+    ProjectId, Timestamp, UserId, conversation_list::ListCursor,
 };
 
 /// A change of a user's projects.
 #[derive(Clone, Debug)]
 pub enum ProjectChange {
-    /// Saves a project, if there are fewer than `limit`, or replaces a saved one.
+    /// Saves a project, if there are fewer than `limit`, or replaces a saved one: only this version of it, if one is named.
     Save {
         id: ProjectId,
         project: Box<Project>,
+        replaces: Option<Box<Project>>,
         limit: usize,
     },
     /// Stores a file of a project, if it has fewer than `limit`. Its content is in the data folder. The name gets a number if
@@ -43,6 +44,14 @@ pub struct ProjectInUse {
     pub files: Vec<StoredFile>,
 }
 
+/// A memory as a conversation is given it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenMemory {
+    pub memory: Memory,
+    /// True for one of the conversation's project, false for one of the user.
+    pub is_of_project: bool,
+}
+
 /// A passage of a file that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundPassage {
@@ -63,6 +72,16 @@ pub trait ProjectStorage {
 
     /// Returns the files of a user's project, oldest first.
     async fn project_files(&self, user_id: UserId, id: ProjectId) -> Result<Vec<StoredFile>, StorageError>;
+
+    /// Returns the memories of a user's project, newest first.
+    async fn project_memories(&self, user_id: UserId, id: ProjectId) -> Result<Vec<Memory>, StorageError>;
+
+    /// Returns the memories that a user's conversation is given, newest first: those of the user, and those of its project.
+    async fn memories_for(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Vec<GivenMemory>, StorageError>;
 
     /// Returns the project of a user's conversation; `None` if it is in none.
     async fn project_of(

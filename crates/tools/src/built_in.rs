@@ -8,7 +8,7 @@ use super::{
     current_time::CurrentTime,
     fetch_webpage::FetchWebpage,
     generate_image::GenerateImage,
-    memory::{Forget, MemoryStore, Recall, Remember},
+    memory::{Forget, MemoryStore, Recall, Remember, RememberInProject},
     nothing_new::NothingNew,
     project_files::{ReadProjectFile, SearchProjectFiles},
     retrieve_file::RetrieveFile,
@@ -51,7 +51,8 @@ pub fn built_in(
         &tools.fetch_webpage,
     );
     let search_conversations = SearchConversations(storage.clone());
-    let memories = MemoryStore::new(storage, journal, &settings.limits);
+    let memories = MemoryStore::new(storage, journal, &settings.limits, &settings.projects);
+    let project_memories = memories.clone();
     let fetch_webpage = FetchWebpage::new(&tools.fetch_webpage);
     ToolRegistry::default()
         .with_tool(CurrentTime)
@@ -62,12 +63,13 @@ pub fn built_in(
         .with_tool(Remember(memories.clone()))
         .with_tool(Recall(memories.clone()))
         .with_tool(Forget(memories))
-        // Offered only in conversations with files, in projects with files, with an image model, to those who have switched it
+        // Offered only in conversations with files, in projects, in those with files, with an image model, to those who have switched it
         // on, and to schedules.
         .with_scoped_tools(vec![
             any_tool(retrieve_file),
             any_tool(read_project_file),
             any_tool(search_project_files),
+            any_tool(RememberInProject(project_memories)),
             any_tool(generate_image),
             any_tool(search_conversations),
             any_tool(NothingNew),

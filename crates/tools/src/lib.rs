@@ -158,6 +158,11 @@ pub trait AnyTool: Send + Sync {
         &self.spec().name
     }
 
+    /// Returns the label of a call in progress, for the user: its name if it has none.
+    fn label(&self) -> String {
+        self.spec().name.clone()
+    }
+
     /// Returns the options of its calls.
     fn run_options(&self) -> ToolRunOptions;
 

@@ -76,6 +76,10 @@ impl<T: Tool> AnyTool for TypedTool<T> {
         &self.spec
     }
 
+    fn label(&self) -> String {
+        T::LABEL.into()
+    }
+
     fn run_options(&self) -> ToolRunOptions {
         ToolRunOptions {
             done_label: T::DONE.into(),

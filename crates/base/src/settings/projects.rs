@@ -17,6 +17,10 @@ pub struct ProjectSettings {
     /// The texts of all files that a model is given whole, if they fit into a quarter of its context window, too. More is
     /// searched by tools.
     pub whole_text_bytes: usize,
+    /// The number of memories of one project.
+    pub memories: usize,
+    /// The number of tools that one project switches off.
+    pub disabled_tools: usize,
 }
 
 impl Default for ProjectSettings {
@@ -27,6 +31,8 @@ impl Default for ProjectSettings {
             files: 200,
             text_bytes: 2 << 20,
             whole_text_bytes: 128 << 10,
+            memories: 200,
+            disabled_tools: 200,
         }
     }
 }

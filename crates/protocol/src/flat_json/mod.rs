@@ -152,7 +152,7 @@ blank! {
     MemoryId: MemoryId(Uuid::nil()),
     TokenId: TokenId(Uuid::nil()),
     ProjectId: ProjectId(Uuid::nil()),
-    Project: Project { name: String::new(), colour: ProjectColour::Grey, instructions: String::new(), model: None },
+    Project: Project { name: String::new(), colour: ProjectColour::Grey, instructions: String::new(), model: None, disabled_tools: Vec::new() },
     ScheduleId: ScheduleId(Uuid::nil()),
     Schedule: Schedule {
         name: String::new(), prompt: String::new(), stream_id: None, model: None, tools: Vec::new(), days: Vec::new(), time: String::new(),

@@ -89,7 +89,7 @@ plain! {
     ListedSchedule { id, schedule, month_cost; next_at, last, notice };
     ScheduledRun { planned_at, started_at; conversation_id, report_id, status };
     ScheduleList { schedules, limit };
-    Project { name; model } with colour, instructions;
+    Project { name; model } with colour, instructions, disabled_tools;
     ListedProject { id, project, conversations, files };
     ProjectFiles { files, limit };
     FileList { files, total, used_bytes, limit_bytes; next };

@@ -2,7 +2,7 @@
 
 use crate::TokenHash;
 use parlor_protocol::{
-    ApiToken, Memory, MemoryId, ResearchStreamId, TokenId,
+    ApiToken, Memory, MemoryId, ProjectId, ResearchStreamId, TokenId,
     literature::{ResearchStream, SavedArticle},
 };
 
@@ -45,12 +45,18 @@ pub enum LibraryUpdate {
 /// A change of what a user has set for all conversations: memories, instructions and API tokens.
 #[derive(Clone, Debug)]
 pub enum PersonalChange {
-    /// Adds a memory of a user, if there are fewer than `limit`. A duplicate is stored once.
-    AddMemory { memory: Memory, limit: usize },
+    /// Adds a memory of a user, or of one of the user's projects, if there are fewer than `limit` there. A duplicate is stored once.
+    AddMemory {
+        memory: Memory,
+        project_id: Option<ProjectId>,
+        limit: usize,
+    },
+    /// Replaces the text of a memory.
+    EditMemory { memory_id: MemoryId, text: String },
     /// Deletes one memory.
     DeleteMemory { memory_id: MemoryId },
-    /// Deletes all memories of a user.
-    DeleteAllMemories,
+    /// Deletes all memories of a user that are in no project, or all of a project.
+    DeleteAllMemories { project_id: Option<ProjectId> },
     /// Sets a user's instructions for the assistant in every conversation.
     SetInstructions { text: String },
     /// Sets the days after which a user's conversations are erased; 0 for the setting of the server.

@@ -1,6 +1,10 @@
 //! Memories of a user across conversations.
 
-use super::*;
+use super::{
+    projects::{saved, turn_in},
+    *,
+};
+use parlor_protocol::{ProjectConversations, ProjectId};
 
 fn add_memory(user_id: UserId, text: &str) -> Change {
     Change::Personal {
@@ -11,6 +15,7 @@ fn add_memory(user_id: UserId, text: &str) -> Change {
                 text: text.into(),
                 created_at: NOON,
             },
+            project_id: None,
             limit: 3,
         },
     }
@@ -133,6 +138,7 @@ pub async fn deletes_all_memories_and_restores_one_in_place(backend: &dyn Backen
         user_id: TEST_USER,
         change: PersonalChange::AddMemory {
             memory: two,
+            project_id: None,
             limit: 3,
         },
     };
@@ -143,7 +149,7 @@ pub async fn deletes_all_memories_and_restores_one_in_place(backend: &dyn Backen
 
     let all = Change::Personal {
         user_id: TEST_USER,
-        change: PersonalChange::DeleteAllMemories,
+        change: PersonalChange::DeleteAllMemories { project_id: None },
     };
     assert_eq!(commit_one(&*storage, &all).await, Ok(Outcome::DataDeleted));
     assert_eq!(
@@ -153,4 +159,106 @@ pub async fn deletes_all_memories_and_restores_one_in_place(backend: &dyn Backen
     );
     assert_eq!(memory_texts(&*storage, TEST_USER).await, [""; 0]);
     assert_eq!(memory_texts(&*storage, other_user()).await, ["another"]);
+}
+
+fn of_project(project_id: ProjectId, text: &str) -> Change {
+    Change::Personal {
+        user_id: TEST_USER,
+        change: PersonalChange::AddMemory {
+            memory: Memory {
+                id: MemoryId::new(),
+                text: text.into(),
+                created_at: NOON,
+            },
+            project_id: Some(project_id),
+            limit: 2,
+        },
+    }
+}
+
+/// Returns the memories that a conversation is given, newest first.
+async fn given(storage: &dyn Storage, user_id: UserId, id: ConversationId) -> Vec<(String, bool)> {
+    let given = storage.memories_for(user_id, id).await.unwrap().into_iter();
+    given
+        .map(|given| (given.memory.text, given.is_of_project))
+        .collect()
+}
+
+pub async fn memories_of_a_project_are_its_conversations_alone(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let storage = &*storage;
+    let (garden, trip) = (
+        saved(storage, projects::garden()).await,
+        saved(storage, projects::garden()).await,
+    );
+    let inside = turn_in(TEST_USER, garden, "Plan");
+    let elsewhere = new_turn(TEST_USER, ConversationId::new(), "Hi");
+    for change in [
+        &inside.change,
+        &elsewhere.change,
+        &add_memory(TEST_USER, "likes tea"),
+        &of_project(garden, "bed 3 has roses"),
+        &of_project(garden, "bed 3 has roses"),
+        &of_project(trip, "to Rome"),
+    ] {
+        commit_one(storage, change).await.unwrap();
+    }
+    let (inside, elsewhere) = (inside.run.conversation_id, elsewhere.run.conversation_id);
+    assert_eq!(
+        given(storage, TEST_USER, inside).await,
+        [("bed 3 has roses".into(), true), ("likes tea".into(), false)]
+    );
+    assert_eq!(
+        given(storage, TEST_USER, elsewhere).await,
+        [("likes tea".into(), false)]
+    );
+    assert_eq!(given(storage, other_user(), inside).await, []);
+    assert_eq!(memory_texts(storage, TEST_USER).await, ["likes tea"]);
+    assert_eq!(storage.project_memories(other_user(), garden).await.unwrap(), []);
+    // Another's project takes none, and each has a limit of its own.
+    commit_one(storage, &of_project(garden, "two")).await.unwrap();
+    let third = commit_one(storage, &of_project(garden, "three")).await;
+    assert_eq!(third, Err(ChangeRejection::MemoryFull));
+    let unknown = commit_one(storage, &of_project(ProjectId::new(), "x")).await;
+    assert_eq!(unknown, Err(ChangeRejection::ProjectNotFound));
+
+    let of_garden = storage.project_memories(TEST_USER, garden).await.unwrap();
+    let [two, roses] = &of_garden[..] else {
+        panic!("{of_garden:?}");
+    };
+    let personal = |user_id, change| Change::Personal { user_id, change };
+    let edit = PersonalChange::EditMemory {
+        memory_id: roses.id,
+        text: "bed 3 has tulips".into(),
+    };
+    let refused = commit_one(storage, &personal(other_user(), edit.clone())).await;
+    assert_eq!(refused, Err(ChangeRejection::NotFound));
+    assert_eq!(
+        commit_one(storage, &personal(TEST_USER, edit)).await,
+        Ok(Outcome::DataDeleted)
+    );
+    let memory_id = two.id;
+    commit_one(
+        storage,
+        &personal(TEST_USER, PersonalChange::DeleteMemory { memory_id }),
+    )
+    .await
+    .unwrap();
+    // Forgetting everything about the user leaves what projects know.
+    let all = PersonalChange::DeleteAllMemories { project_id: None };
+    commit_one(storage, &personal(TEST_USER, all)).await.unwrap();
+    assert_eq!(
+        given(storage, TEST_USER, inside).await,
+        [("bed 3 has tulips".into(), true)]
+    );
+    // They go with their project.
+    let delete = projects::delete(TEST_USER, garden, ProjectConversations::Keep);
+    commit_one(storage, &delete).await.unwrap();
+    assert_eq!(given(storage, TEST_USER, inside).await, []);
+    assert_eq!(storage.project_memories(TEST_USER, garden).await.unwrap(), []);
+    let all = PersonalChange::DeleteAllMemories {
+        project_id: Some(trip),
+    };
+    commit_one(storage, &personal(TEST_USER, all)).await.unwrap();
+    assert_eq!(storage.project_memories(TEST_USER, trip).await.unwrap(), []);
 }

@@ -170,6 +170,7 @@ macro_rules! conformance_tests {
                 deleting_a_memory_makes_room_for_another,
                 memories_are_separate_per_user,
                 deletes_all_memories_and_restores_one_in_place,
+                memories_of_a_project_are_its_conversations_alone,
             }
             model_calls {
                 records_a_call_and_later_its_response,
@@ -177,12 +178,14 @@ macro_rules! conformance_tests {
             }
             project_files {
                 files_of_a_project_are_its_owners_alone,
+                a_repeated_upload_is_stored_once,
                 files_of_a_project_stay_until_they_are_deleted,
                 files_of_a_project_are_found,
                 an_heir_gets_the_files_of_projects,
             }
             projects {
                 a_project_is_its_owners_alone,
+                an_edit_of_another_version_is_refused,
                 a_conversation_is_in_one_project_or_none,
                 a_conversation_begins_in_a_project,
                 a_deleted_project_leaves_its_conversations,

@@ -263,3 +263,21 @@ pub async fn an_heir_gets_the_files_of_projects(backend: &dyn Backend) {
         [("Garden".into(), "plan.pdf".into())]
     );
 }
+
+pub async fn a_repeated_upload_is_stored_once(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let storage = &*storage;
+    let project = saved(storage, garden()).await;
+    let (id, change) = add(TEST_USER, project, "plan.pdf");
+    assert_eq!(commit_one(storage, &change).await, Ok(Outcome::Done));
+    let mut again = image_file(TEST_USER, ConversationId::NONE);
+    again.attachment.id = id;
+    let again = ProjectChange::AddFile {
+        project_id: project,
+        file: Box::new(again),
+        limit: 3,
+    };
+    let repeated = commit_one(storage, &of_project(TEST_USER, again)).await;
+    assert_eq!(repeated, Err(ChangeRejection::IntentReused));
+    assert_eq!(names(storage, TEST_USER, project).await, ["plan.pdf"]);
+}

@@ -15,6 +15,7 @@ pub fn garden() -> Project {
         colour: ProjectColour::Green,
         instructions: "Answer as a gardener.".into(),
         model: Some("x/garden".into()),
+        disabled_tools: vec!["fetch_webpage".into()],
     }
 }
 
@@ -24,6 +25,7 @@ pub fn save(user_id: UserId, id: ProjectId, project: Project) -> Change {
         change: ProjectChange::Save {
             id,
             project: Box::new(project),
+            replaces: None,
             limit: 2,
         },
     }
@@ -342,4 +344,30 @@ pub async fn an_heir_gets_the_projects(backend: &dyn Backend) {
     assert_eq!(listed(storage, TEST_USER).await, [expected]);
     let [list, _] = folded_lists(storage).await;
     assert_eq!(list[0].project_id, Some(id));
+}
+
+pub async fn an_edit_of_another_version_is_refused(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let storage = &*storage;
+    let id = saved(storage, garden()).await;
+    let edit = |name: &str, replaces: Project| Change::Project {
+        user_id: TEST_USER,
+        change: ProjectChange::Save {
+            id,
+            project: Box::new(Project {
+                name: name.into(),
+                ..garden()
+            }),
+            replaces: Some(Box::new(replaces)),
+            limit: 2,
+        },
+    };
+    commit_one(storage, &edit("Orchard", garden())).await.unwrap();
+    // A second form began with the same version.
+    let late = commit_one(storage, &edit("Meadow", garden())).await;
+    assert_eq!(late, Err(ChangeRejection::ProjectChanged));
+    let kept = listed(storage, TEST_USER).await.remove(0).project;
+    assert_eq!(kept.name, "Orchard");
+    commit_one(storage, &edit("Meadow", kept)).await.unwrap();
+    assert_eq!(listed(storage, TEST_USER).await[0].project.name, "Meadow");
 }

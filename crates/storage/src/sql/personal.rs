@@ -3,12 +3,21 @@
 use crate::sql::database::{Connection, Row, query, query_scalar};
 
 use super::{id, read_undamaged_rows, text};
-use crate::{StorageError, TokenHash, damage::skip_damaged};
-use parlor_protocol::{ApiToken, Memory, Timestamp, UserId};
+use crate::{StorageError, TokenHash, damage::skip_damaged, projects::GivenMemory};
+use parlor_protocol::{ApiToken, ConversationId, Memory, ProjectId, Timestamp, UserId};
 
-/// The memories of a user, newest first: ids are ordered by their creation time.
+/// The memories of a user that are in no project, newest first: ids are ordered by their creation time.
 pub(crate) const SELECT_MEMORIES: &str =
-    "SELECT id, text, created_at FROM memories WHERE user_id = $1 ORDER BY id DESC";
+    "SELECT id, text, created_at FROM memories WHERE user_id = $1 AND project_id IS NULL ORDER BY id DESC";
+
+/// The memories of a project (`$2`).
+pub(crate) const SELECT_PROJECT_MEMORIES: &str =
+    "SELECT id, text, created_at FROM memories WHERE user_id = $1 AND project_id = $2 ORDER BY id DESC";
+
+/// The memories that a conversation (`$2`) is given: those in no project, and those of its own.
+pub(crate) const SELECT_MEMORIES_FOR: &str = "SELECT id, text, created_at, project_id IS NOT NULL AS is_of_project FROM memories \
+     WHERE user_id = $1 AND (project_id IS NULL OR project_id = (SELECT c.project_id FROM conversations c WHERE c.user_id = $1 AND c.id = $2)) \
+     ORDER BY id DESC";
 
 pub(crate) const SELECT_TOKENS: &str = "SELECT id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens \
      WHERE user_id = $1 ORDER BY id DESC";
@@ -23,12 +32,45 @@ pub(super) async fn memories(
         .bind_value(user_id)
         .fetch_all(connection)
         .await?;
+    read_undamaged_rows("memories", "id", &rows, read_memory)
+}
+
+pub(super) async fn project_memories(
+    connection: &mut Connection,
+    user_id: UserId,
+    project_id: ProjectId,
+) -> Result<Vec<Memory>, StorageError> {
+    let rows = query(SELECT_PROJECT_MEMORIES)
+        .bind_value(user_id)
+        .bind_value(project_id)
+        .fetch_all(connection)
+        .await?;
+    read_undamaged_rows("memories", "id", &rows, read_memory)
+}
+
+pub(super) async fn memories_for(
+    connection: &mut Connection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+) -> Result<Vec<GivenMemory>, StorageError> {
+    let rows = query(SELECT_MEMORIES_FOR)
+        .bind_value(user_id)
+        .bind_value(conversation_id)
+        .fetch_all(connection)
+        .await?;
     read_undamaged_rows("memories", "id", &rows, |row| {
-        Ok(Memory {
-            id: id(row, "id")?,
-            text: text(row, "text")?,
-            created_at: Timestamp(row.try_get("created_at")?),
+        Ok(GivenMemory {
+            memory: read_memory(row)?,
+            is_of_project: row.try_get("is_of_project")?,
         })
+    })
+}
+
+fn read_memory(row: &Row) -> Result<Memory, StorageError> {
+    Ok(Memory {
+        id: id(row, "id")?,
+        text: text(row, "text")?,
+        created_at: Timestamp(row.try_get("created_at")?),
     })
 }
 

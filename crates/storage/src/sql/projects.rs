@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 
-use super::{SqlStorage, files, id, json, queries, read_undamaged_rows, search};
+use super::{SqlStorage, files, id, json, personal, queries, read_undamaged_rows, search};
 use crate::{
     SearchRequest, StorageError, StoredFile,
-    projects::{FoundPassage, ProjectInUse, ProjectStorage},
+    projects::{FoundPassage, GivenMemory, ProjectInUse, ProjectStorage},
     sql::database::{Connection, Row, query},
 };
 use parlor_protocol::{
-    AttachmentId, ConversationId, ConversationList, ListedProject, Project, ProjectId, UserId,
+    AttachmentId, ConversationId, ConversationList, ListedProject, Memory, Project, ProjectId, UserId,
     conversation_list::ListCursor,
 };
 
@@ -44,6 +44,20 @@ impl ProjectStorage for SqlStorage {
     async fn project_files(&self, user_id: UserId, id: ProjectId) -> Result<Vec<StoredFile>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         files::project_files(&mut connection, user_id, id).await
+    }
+
+    async fn project_memories(&self, user_id: UserId, id: ProjectId) -> Result<Vec<Memory>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::project_memories(&mut connection, user_id, id).await
+    }
+
+    async fn memories_for(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Vec<GivenMemory>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::memories_for(&mut connection, user_id, conversation_id).await
     }
 
     async fn project_of(

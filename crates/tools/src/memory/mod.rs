@@ -1,6 +1,7 @@
-//! The agent's memories of a user, across conversations: remember, recall, forget.
+//! The agent's memories of a user, across conversations: remember, recall, forget. Those of a project are remembered by a tool of
+//! their own, and given to its conversations only.
 //!
-//! Three tools, not one with an action: each has few arguments with one meaning, which small models
+//! Several tools, not one with an action: each has few arguments with one meaning, which small models
 //! get right; they omit arguments that only one of several actions needs. And each has its own
 //! description.
 
@@ -15,10 +16,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
-use parlor_base::{clock, settings::Limits};
+use parlor_base::{
+    clock,
+    settings::{Limits, ProjectSettings},
+};
 use parlor_journal::{Journal, JournalError};
-use parlor_protocol::{Memory, MemoryId, UserId, tool_kind};
-use parlor_storage::{Change, ChangeRejection, PersonalChange, Storage};
+use parlor_protocol::{Memory, MemoryId, ProjectId, UserId, tool_kind};
+use parlor_storage::{Change, ChangeRejection, PersonalChange, Storage, StorageError, projects::GivenMemory};
 
 /// Maximum number of memories recalled at a time.
 const MAX_RECALLED: usize = 20;
@@ -36,12 +40,14 @@ const MAX_FALLBACK_MEMORIES: usize = 10;
 pub struct MemoryStore {
     storage: Arc<dyn Storage>,
     journal: Journal,
-    /// Maximum size of a memory in bytes, and maximum number of memories.
+    /// Maximum size of a memory in bytes, and maximum number of memories of a user and of a project.
     max_bytes: usize,
     max_count: usize,
+    max_in_project: usize,
 }
 
 pub struct Remember(pub MemoryStore);
+pub struct RememberInProject(pub MemoryStore);
 pub struct Recall(pub MemoryStore);
 pub struct Forget(pub MemoryStore);
 
@@ -64,31 +70,65 @@ pub struct ForgetInput {
 }
 
 impl MemoryStore {
-    pub fn new(storage: Arc<dyn Storage>, journal: Journal, limits: &Limits) -> Self {
+    pub fn new(
+        storage: Arc<dyn Storage>,
+        journal: Journal,
+        limits: &Limits,
+        projects: &ProjectSettings,
+    ) -> Self {
         Self {
             storage,
             journal,
             max_bytes: limits.memory_bytes,
             max_count: limits.memories,
+            max_in_project: projects.memories,
         }
     }
 
-    /// Returns all memories of a user, newest first.
-    async fn all(&self, user_id: UserId) -> Result<Vec<Memory>, ToolError> {
-        self.storage.memories(user_id).await.map_err(|error| {
-            tracing::error!(%error, "memories can't be read");
-            ToolError::unavailable()
-        })
+    /// Returns all memories that a call's conversation is given, newest first: those of the user, and those of its project.
+    async fn all(&self, call: &ToolContext) -> Result<Vec<GivenMemory>, ToolError> {
+        let memories = self.storage.memories_for(call.user_id, call.conversation_id);
+        memories.await.map_err(unavailable)
     }
 
-    async fn submit(&self, change: Change) -> Result<(), ToolError> {
+    /// Stores a text as a memory of the user, or of a project.
+    async fn remember(
+        &self,
+        text: &str,
+        user_id: UserId,
+        project_id: Option<ProjectId>,
+    ) -> Result<(), ToolError> {
+        let (text, longest) = (text.trim(), self.max_bytes);
+        if text.is_empty() || text.len() > longest {
+            return Err(ToolError(format!(
+                "What is to be remembered has {} bytes; it must have 1 to {longest}. Say it in fewer words.",
+                text.len()
+            )));
+        }
+        let limit = match project_id {
+            Some(_) => self.max_in_project,
+            None => self.max_count,
+        };
+        let change = PersonalChange::AddMemory {
+            memory: Memory {
+                id: MemoryId::new(),
+                text: text.to_owned(),
+                created_at: clock::now(),
+            },
+            project_id,
+            limit,
+        };
+        self.submit(Change::Personal { user_id, change }, limit).await
+    }
+
+    async fn submit(&self, change: Change, limit: usize) -> Result<(), ToolError> {
         match self.journal.submit(change).await {
             Ok(_) => Ok(()),
             Err(JournalError::Rejected(ChangeRejection::NotFound)) => Err(unknown_memory_error()),
             Err(JournalError::Rejected(ChangeRejection::MemoryFull)) => Err(ToolError(format!(
-                "{} things are remembered, and no more can be. Forget what does not matter any more, or leave it.",
-                self.max_count
+                "{limit} things are remembered, and no more can be. Forget what does not matter any more, or leave it."
             ))),
+            Err(JournalError::Rejected(ChangeRejection::ProjectNotFound)) => Err(no_project()),
             Err(JournalError::Rejected(_) | JournalError::Unavailable(_)) => Err(ToolError::unavailable()),
         }
     }
@@ -111,26 +151,35 @@ impl Tool for Remember {
     }
 
     async fn run(&self, input: RememberInput, call: ToolContext) -> Result<ToolResult, ToolError> {
-        let (text, longest) = (input.text.trim(), self.0.max_bytes);
-        if text.is_empty() || text.len() > longest {
-            return Err(ToolError(format!(
-                "What is to be remembered has {} bytes; it must have 1 to {longest}. Say it in fewer words.",
-                text.len()
-            )));
-        }
-        let remember = Change::Personal {
-            user_id: call.user_id,
-            change: PersonalChange::AddMemory {
-                memory: Memory {
-                    id: MemoryId::new(),
-                    text: text.to_owned(),
-                    created_at: clock::now(),
-                },
-                limit: self.0.max_count,
-            },
-        };
-        self.0.submit(remember).await?;
+        self.0.remember(&input.text, call.user_id, None).await?;
         Ok("It is remembered from now on.".to_owned().into())
+    }
+}
+
+impl Tool for RememberInProject {
+    type Input = RememberInput;
+
+    const KIND: ToolKind = tool_kind::REMEMBER_IN_PROJECT;
+    const DESCRIPTION: &'static str = "Remembers one thing about the project of this conversation, for the project's other conversations only: what was decided, \
+         found out or agreed there. What is about the person in any conversation is for remember. Never for passwords and the like, \
+         nor for what only a web page or a document says. The person can see, change and delete what is remembered.";
+    const LABEL: &'static str = "Remembering for the project";
+    const DONE: &'static str = "Remembered for the project";
+    /// Storing the same text twice has no further effect.
+    const IS_IDEMPOTENT: bool = true;
+
+    fn detail(&self, input: &RememberInput) -> Option<String> {
+        Some(input.text.clone())
+    }
+
+    async fn run(&self, input: RememberInput, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let project = self.0.storage.project_of(call.user_id, call.conversation_id);
+        let project = project.await.map_err(unavailable)?.ok_or_else(no_project)?;
+        self.0
+            .remember(&input.text, call.user_id, Some(project.id))
+            .await?;
+        let name = &project.project.name;
+        Ok(format!("It is remembered for the project \u{201c}{name}\u{201d} from now on.").into())
     }
 }
 
@@ -149,7 +198,7 @@ impl Tool for Recall {
     }
 
     async fn run(&self, input: RecallInput, call: ToolContext) -> Result<ToolResult, ToolError> {
-        let all = self.0.all(call.user_id).await?;
+        let all = self.0.all(&call).await?;
         if all.is_empty() {
             return Ok("Nothing is remembered yet.".to_owned().into());
         }
@@ -194,32 +243,42 @@ impl Tool for Forget {
     async fn run(&self, input: ForgetInput, call: ToolContext) -> Result<ToolResult, ToolError> {
         let memory_id: MemoryId = input.id.trim().parse().map_err(|_| unknown_memory_error())?;
         let user_id = call.user_id;
-        let all = self.0.all(user_id).await?;
-        let memory = all.iter().find(|memory| memory.id == memory_id);
-        let text = memory
-            .map(|memory| memory.text.clone())
+        let all = self.0.all(&call).await?;
+        let given = all.iter().find(|given| given.memory.id == memory_id);
+        let text = given
+            .map(|given| given.memory.text.clone())
             .ok_or_else(unknown_memory_error)?;
-        self.0
-            .submit(Change::Personal {
-                user_id,
-                change: PersonalChange::DeleteMemory { memory_id },
-            })
-            .await?;
+        let change = PersonalChange::DeleteMemory { memory_id };
+        self.0.submit(Change::Personal { user_id, change }, 0).await?;
         Ok(format!("It is forgotten: {text}").into())
     }
 }
 
 /// Formats memories as JSON, so that no text can look like another memory.
-fn memories_json<'a>(memories: impl Iterator<Item = &'a Memory>) -> String {
-    let memories = memories.map(|memory| {
+fn memories_json<'a>(memories: impl Iterator<Item = &'a GivenMemory>) -> String {
+    let memories = memories.map(|given| {
+        let memory = &given.memory;
         let (year, month, day) = memory.created_at.utc_date();
-        json!({
+        let mut shown = json!({
             "id": memory.id,
             "text": memory.text,
             "date": format!("{year:04}-{month:02}-{day:02}"),
-        })
+        });
+        if given.is_of_project {
+            shown["about"] = "this project".into();
+        }
+        shown
     });
     serde_json::Value::from_iter(memories).to_string()
+}
+
+fn unavailable(error: StorageError) -> ToolError {
+    tracing::error!(%error, "memories can't be read");
+    ToolError::unavailable()
+}
+
+fn no_project() -> ToolError {
+    ToolError::new("This conversation is in no project (any more). What is about the person is for remember.")
 }
 
 fn unknown_memory_error() -> ToolError {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use parlor_protocol::Memory;
+use parlor_storage::projects::GivenMemory;
 
 /// Two words match if one is the other with a suffix: the minimum length of the shorter word and
 /// the maximum length of the suffix, in bytes.
@@ -12,12 +12,12 @@ const MAX_SUFFIX_BYTES: usize = 3;
 
 /// Returns the memories that share words with a query, best first, and the newest first among
 /// equals. Rare words weigh more, so the common words of any language hardly count.
-pub fn rank_by_words<'a>(memories: &'a [Memory], query: &str) -> Vec<&'a Memory> {
+pub fn rank_by_words<'a>(memories: &'a [GivenMemory], query: &str) -> Vec<&'a GivenMemory> {
     let wanted = words(query);
     let shared: Vec<BTreeSet<&str>> = memories
         .iter()
         .map(|memory| {
-            let has = words(&memory.text);
+            let has = words(&memory.memory.text);
             let is_there = |word: &&str| has.iter().any(|other| shares_stem(word, other));
             wanted.iter().map(String::as_str).filter(is_there).collect()
         })
@@ -28,7 +28,7 @@ pub fn rank_by_words<'a>(memories: &'a [Memory], query: &str) -> Vec<&'a Memory>
     }
     let all = memories.len() as f64;
     let worth = |word: &&str| (1.0 + all / counts.get(word).copied().unwrap_or(1.0)).ln();
-    let mut ranked: Vec<(f64, &Memory)> = shared
+    let mut ranked: Vec<(f64, &GivenMemory)> = shared
         .iter()
         .map(|words| words.iter().map(worth).sum())
         .zip(memories)
@@ -36,7 +36,7 @@ pub fn rank_by_words<'a>(memories: &'a [Memory], query: &str) -> Vec<&'a Memory>
         .collect();
     // A stable sort keeps the newest first.
     ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    ranked.into_iter().map(|(_, memory)| memory).collect()
+    ranked.into_iter().map(|(_, given)| given).collect()
 }
 
 /// Returns the words of a text in lower case, in a fixed order, since sums of floating-point
@@ -77,19 +77,25 @@ fn shares_stem(one: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parlor_protocol::{MemoryId, Timestamp};
+    use parlor_protocol::{Memory, MemoryId, Timestamp};
 
     fn ranked(texts: &[&str], query: &str) -> Vec<String> {
-        let memories: Vec<Memory> = texts
+        let memories: Vec<GivenMemory> = texts
             .iter()
-            .map(|text| Memory {
-                id: MemoryId::new(),
-                text: (*text).into(),
-                created_at: Timestamp(0),
+            .map(|text| GivenMemory {
+                memory: Memory {
+                    id: MemoryId::new(),
+                    text: (*text).into(),
+                    created_at: Timestamp(0),
+                },
+                is_of_project: false,
             })
             .collect();
         let ranked = rank_by_words(&memories, query);
-        ranked.into_iter().map(|memory| memory.text.clone()).collect()
+        ranked
+            .into_iter()
+            .map(|given| given.memory.text.clone())
+            .collect()
     }
 
     #[test]

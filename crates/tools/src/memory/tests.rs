@@ -18,7 +18,10 @@ async fn memory_store() -> (tempfile::TempDir, MemoryStore) {
         memories: 3,
         ..Limits::default()
     };
-    (folder, MemoryStore::new(storage, journal, &limits))
+    (
+        folder,
+        MemoryStore::new(storage, journal, &limits, &ProjectSettings::default()),
+    )
 }
 
 async fn remember(memories: &MemoryStore, user_id: UserId, text: &str) -> Result<String, ToolError> {

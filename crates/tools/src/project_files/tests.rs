@@ -59,6 +59,7 @@ impl World {
         let change = ProjectChange::Save {
             id,
             project: Box::new(project),
+            replaces: None,
             limit: 9,
         };
         let user_id = ANN;
@@ -100,6 +101,7 @@ impl World {
             user_id: ANN,
             owner: FileOwner::Project {
                 id: project,
+                file_id: None,
                 max_files: 9,
                 text_bytes: 1 << 20,
             },

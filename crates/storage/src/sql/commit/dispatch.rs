@@ -312,13 +312,23 @@ impl Batch<'_> {
         change: &PersonalChange,
     ) -> Result<Outcome, ChangeError> {
         match change {
-            PersonalChange::AddMemory { memory, limit } => {
-                self.add_memory(connection, user_id, memory, *limit).await
+            PersonalChange::AddMemory {
+                memory,
+                project_id,
+                limit,
+            } => {
+                self.add_memory(connection, (user_id, *project_id), memory, *limit)
+                    .await
+            }
+            PersonalChange::EditMemory { memory_id, text } => {
+                self.edit_memory(connection, (user_id, *memory_id), text).await
             }
             PersonalChange::DeleteMemory { memory_id } => {
-                self.delete_memories(connection, user_id, Some(*memory_id)).await
+                self.delete_memory(connection, (user_id, *memory_id)).await
             }
-            PersonalChange::DeleteAllMemories => self.delete_memories(connection, user_id, None).await,
+            PersonalChange::DeleteAllMemories { project_id } => {
+                self.delete_all_memories(connection, (user_id, *project_id)).await
+            }
             PersonalChange::SetRetention { days } => self.set_retention(connection, user_id, *days).await,
             PersonalChange::SetChatSearch { is_on } => {
                 self.set_chat_search(connection, user_id, *is_on).await

@@ -31,7 +31,7 @@ const INTERRUPT_JOBS: &str = "UPDATE jobs SET status = 'interrupted', waits_for 
 /// Changes the owner (`?1`) to another one (`?2`). `?3` is the last position of the former owner's log. The records of model
 /// calls and the permissions for tools stay, and are deleted with the account: they have the former owner's instructions and
 /// decisions. An article that both have saved stays as the new owner has it.
-pub(crate) const CHANGE_OWNER: [&str; 16] = [
+pub(crate) const CHANGE_OWNER: [&str; 17] = [
     "UPDATE messages SET user_id = $2, position = position - $3 WHERE user_id = $1",
     // The log has no events of these runs: each ends before it begins, so that no client waits for more.
     "UPDATE runs SET user_id = $2, first_position = c.activity, last_position = c.activity - 1, stored_position = 0 \
@@ -46,6 +46,8 @@ pub(crate) const CHANGE_OWNER: [&str; 16] = [
     "UPDATE articles SET user_id = $2 WHERE user_id = $1 \
      AND NOT EXISTS (SELECT 1 FROM articles kept WHERE kept.user_id = $2 AND kept.pmid = articles.pmid)",
     "UPDATE projects SET user_id = $2 WHERE user_id = $1",
+    // Those of no project are about the former owner.
+    "UPDATE memories SET user_id = $2 WHERE user_id = $1 AND project_id IS NOT NULL",
     "UPDATE streams SET user_id = $2 WHERE user_id = $1",
     // The events of a job are snapshots, and the new owner's list is loaded.
     "UPDATE jobs SET user_id = $2 WHERE user_id = $1",

@@ -7,7 +7,7 @@ use crate::{
     projects::ProjectChange,
     sql::{
         database::{Connection, query, query_scalar},
-        files, id,
+        files, id, projects,
     },
 };
 use parlor_base::crash_point;
@@ -23,7 +23,15 @@ impl Batch<'_> {
         change: &ProjectChange,
     ) -> Result<Outcome, ChangeError> {
         match change {
-            ProjectChange::Save { id, project, limit } => {
+            ProjectChange::Save {
+                id,
+                project,
+                replaces,
+                limit,
+            } => {
+                if let Some(replaces) = replaces {
+                    require_version(&mut *connection, (user_id, *id), replaces).await?;
+                }
                 self.save_project(connection, (user_id, *id), project, *limit)
                     .await
             }
@@ -104,6 +112,14 @@ impl Batch<'_> {
         limit: usize,
     ) -> Result<Outcome, ChangeError> {
         require_project(&mut *connection, user_id, project_id).await?;
+        // The response to an earlier upload under this id was lost.
+        let is_known = query("SELECT 1 FROM files WHERE id = $1")
+            .bind_value(file.attachment.id)
+            .fetch_optional(&mut *connection)
+            .await?;
+        if is_known.is_some() {
+            Err(ChangeRejection::IntentReused)?;
+        }
         let others = files::project_files(&mut *connection, user_id, project_id).await?;
         if others.len() >= limit {
             Err(ChangeRejection::ProjectFilesFull)?;
@@ -248,4 +264,18 @@ pub(super) async fn require_project(
         Err(ChangeRejection::ProjectNotFound)?;
     }
     Ok(())
+}
+
+/// Rejects a change of another version of a project than the stored one.
+async fn require_version(
+    connection: &mut Connection,
+    (user_id, id): (UserId, ProjectId),
+    version: &Project,
+) -> Result<(), ChangeError> {
+    let found = projects::project(connection, user_id, id).await?;
+    let found = found.ok_or(ChangeRejection::NotFound)?;
+    match found.project == *version {
+        true => Ok(()),
+        false => Err(ChangeRejection::ProjectChanged)?,
+    }
 }

@@ -28,7 +28,6 @@ const OTHER_TABLES: &[(&str, &str)] = &[
     ("intents", "requests of the former owner's clients"),
     ("invitations", "links for the account"),
     ("job_calls", "records with the former owner's instructions"),
-    ("memories", "about the former owner"),
     ("model_calls", "records with the former owner's instructions"),
     ("pending_deletions", "the deletion itself"),
     ("queued_messages", "deleted before, as they were never sent"),

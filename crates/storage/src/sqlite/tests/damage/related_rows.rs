@@ -160,7 +160,7 @@ async fn a_damaged_personal_row_is_isolated() {
     let hash = |byte: &str| format!("X'{}'", byte.repeat(32));
     for insert in [
         format!(
-            "INSERT INTO memories VALUES ('{first}', '{user}', 'tea', 1), ('none', '{user}', 'damaged', 2)"
+            "INSERT INTO memories (id, user_id, text, created_at) VALUES ('{first}', '{user}', 'tea', 1), ('none', '{user}', 'damaged', 2)"
         ),
         format!("INSERT INTO instructions VALUES ('{user}', CAST(X'42ff' AS TEXT))"),
         format!(

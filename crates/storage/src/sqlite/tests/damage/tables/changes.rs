@@ -123,7 +123,11 @@ pub(super) async fn check_changes(filled: &Filled, damage: &str, (table, row): (
         storage,
         Change::Personal {
             user_id,
-            change: PersonalChange::AddMemory { memory, limit: 10 },
+            change: PersonalChange::AddMemory {
+                memory,
+                project_id: None,
+                limit: 10,
+            },
         },
     )
     .await;
