@@ -54,6 +54,11 @@ impl PersonalFunctions for Api {
         caller.set_error_status(app::personal::restore_memory(&caller, memory).await)
     }
 
+    async fn edit_memory(&self, memory_id: MemoryId, text: String) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::personal::edit_memory(&caller, memory_id, &text).await)
+    }
+
     async fn create_token(&self, name: String, days: Option<u32>) -> Result<NewToken, ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::personal::create_token(&caller, &name, days).await)

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use super::Api;
 use crate::app;
 use parlor_protocol::{
-    ApiError, AttachmentId, ListedProject, Project, ProjectConversations, ProjectDeleted, ProjectFiles,
-    ProjectId, ProjectList,
+    ApiError, AttachmentId, ListedProject, Memory, OfferedTool, Project, ProjectConversations,
+    ProjectDeleted, ProjectFiles, ProjectId, ProjectList,
 };
 use parlor_ui::api::projects::ProjectFunctions;
 
@@ -22,13 +22,34 @@ impl ProjectFunctions for Api {
         id: ProjectId,
         project: Project,
         is_new: bool,
+        replaces: Option<Project>,
     ) -> Result<ListedProject, ApiError> {
         let caller = app::current_caller()?;
         let saved = match is_new {
             true => app::projects::save(&caller, id, project).await,
-            false => app::projects::change(&caller, id, project).await,
+            false => app::projects::change(&caller, id, project, replaces).await,
         };
         caller.set_error_status(saved)
+    }
+
+    async fn project_tools(&self) -> Result<Vec<OfferedTool>, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::projects::tools(&caller).await)
+    }
+
+    async fn project_memories(&self, id: ProjectId) -> Result<Vec<Memory>, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::projects::memories(&caller, id).await)
+    }
+
+    async fn restore_project_memory(&self, id: ProjectId, memory: Memory) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::projects::restore_memory(&caller, id, memory).await)
+    }
+
+    async fn forget_project_memories(&self, id: ProjectId) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::projects::forget_all_memories(&caller, id).await)
     }
 
     async fn project_files(&self, id: ProjectId) -> Result<ProjectFiles, ApiError> {

@@ -4,7 +4,7 @@ use super::{Caller, tokens};
 use parlor_base::clock;
 use parlor_journal::JournalError;
 use parlor_protocol::{
-    ApiError, ApiToken, ErrorCode, Memory, MemoryId, NewToken, PersonalData, Timestamp, TokenId,
+    ApiError, ApiToken, ErrorCode, Memory, MemoryId, NewToken, PersonalData, ProjectId, Timestamp, TokenId,
 };
 use parlor_storage::{Change, ChangeRejection, PersonalChange};
 use parlor_tools::{
@@ -89,7 +89,7 @@ pub async fn forget_all_memories(caller: &Caller) -> Result<(), ApiError> {
         caller,
         Change::Personal {
             user_id,
-            change: PersonalChange::DeleteAllMemories,
+            change: PersonalChange::DeleteAllMemories { project_id: None },
         },
     )
     .await?)
@@ -97,21 +97,47 @@ pub async fn forget_all_memories(caller: &Caller) -> Result<(), ApiError> {
 
 /// Restores a memory that was deleted by mistake.
 pub async fn restore_memory(caller: &Caller, memory: Memory) -> Result<(), ApiError> {
-    let limits = &caller.app.settings.limits;
-    if memory.text.trim().is_empty() || memory.text.len() > limits.memory_bytes {
-        return Err(ApiError::new(
-            ErrorCode::BadRequest,
-            "This is not a valid memory. Nothing was changed.",
-        ));
-    }
-    let change = Change::Personal {
-        user_id: caller.user_id,
-        change: PersonalChange::AddMemory {
-            memory,
-            limit: limits.memories,
-        },
+    let limit = caller.app.settings.limits.memories;
+    add_memory(caller, memory, None, limit).await
+}
+
+/// Stores a memory of the user, or of a project.
+pub async fn add_memory(
+    caller: &Caller,
+    memory: Memory,
+    project_id: Option<ProjectId>,
+    limit: usize,
+) -> Result<(), ApiError> {
+    check_memory(caller, &memory.text)?;
+    let change = PersonalChange::AddMemory {
+        memory,
+        project_id,
+        limit,
     };
-    Ok(submit(caller, change).await?)
+    let user_id = caller.user_id;
+    Ok(submit(caller, Change::Personal { user_id, change }).await?)
+}
+
+/// Replaces the text of a memory, of the user or of a project.
+pub async fn edit_memory(caller: &Caller, memory_id: MemoryId, text: &str) -> Result<(), ApiError> {
+    let text = text.trim();
+    check_memory(caller, text)?;
+    let change = PersonalChange::EditMemory {
+        memory_id,
+        text: text.to_owned(),
+    };
+    let user_id = caller.user_id;
+    Ok(submit(caller, Change::Personal { user_id, change }).await?)
+}
+
+fn check_memory(caller: &Caller, text: &str) -> Result<(), ApiError> {
+    let limit = caller.app.settings.limits.memory_bytes;
+    if text.trim().is_empty() || text.len() > limit {
+        let message =
+            format!("A memory has 1 to {limit} bytes (setting limits.memory_bytes). Nothing was changed.");
+        return Err(ApiError::new(ErrorCode::BadRequest, message));
+    }
+    Ok(())
 }
 
 /// Creates a token that is valid for this number of days, or until it is revoked if there is none.

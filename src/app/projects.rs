@@ -5,12 +5,15 @@ use parlor_base::clock;
 use parlor_files::FileOwner;
 use parlor_markup::markdown::is_invisible;
 use parlor_protocol::{
-    ApiError, Attachment, AttachmentId, ErrorCode, ListedProject, Project, ProjectConversations,
-    ProjectDeleted, ProjectFiles, ProjectId, ProjectList,
+    ApiError, Attachment, AttachmentId, ErrorCode, ListedProject, Memory, OfferedTool, Project,
+    ProjectConversations, ProjectDeleted, ProjectFiles, ProjectId, ProjectList,
 };
-use parlor_storage::{Change, ChangeRejection, projects::ProjectChange};
+use parlor_storage::{Change, ChangeRejection, PersonalChange, projects::ProjectChange};
 
 use super::{Caller, deletion, not_found};
+
+/// The maximum length of the name of a tool, in bytes.
+const MAX_TOOL_NAME_BYTES: usize = 200;
 
 /// Returns the caller's projects.
 pub async fn list(caller: &Caller) -> Result<ProjectList, ApiError> {
@@ -40,6 +43,16 @@ pub async fn get(caller: &Caller, id: ProjectId) -> Result<ListedProject, ApiErr
 ///
 /// If a field is not valid, or the limit of projects is reached. The saved one is kept.
 pub async fn save(caller: &Caller, id: ProjectId, project: Project) -> Result<ListedProject, ApiError> {
+    save_over(caller, id, project, None).await
+}
+
+/// Saves a project over this version of it; over any if none is named.
+async fn save_over(
+    caller: &Caller,
+    id: ProjectId,
+    project: Project,
+    replaces: Option<Project>,
+) -> Result<ListedProject, ApiError> {
     let known = caller.app.storage.project(caller.user_id, id).await?;
     let project = check(caller, project, known.as_ref()).await?;
     if let Some(known) = known.filter(|known| known.project == project) {
@@ -48,6 +61,7 @@ pub async fn save(caller: &Caller, id: ProjectId, project: Project) -> Result<Li
     let change = ProjectChange::Save {
         id,
         project: Box::new(project),
+        replaces: replaces.map(Box::new),
         limit: caller.app.settings.projects.per_user,
     };
     let user_id = caller.user_id;
@@ -55,14 +69,61 @@ pub async fn save(caller: &Caller, id: ProjectId, project: Project) -> Result<Li
     get(caller, id).await
 }
 
-/// Saves another version of a project. One that was deleted meanwhile, perhaps in another tab, is not made again.
+/// Saves another version of a project over the one that the user has seen. One that was deleted meanwhile, perhaps in another tab, is
+/// not made again.
 ///
 /// # Errors
 ///
-/// As for [`save`], or if there is no such project.
-pub async fn change(caller: &Caller, id: ProjectId, project: Project) -> Result<ListedProject, ApiError> {
+/// As for [`save`], or if there is no such project, or another version of it.
+pub async fn change(
+    caller: &Caller,
+    id: ProjectId,
+    project: Project,
+    replaces: Option<Project>,
+) -> Result<ListedProject, ApiError> {
     get(caller, id).await?;
-    save(caller, id, project).await
+    save_over(caller, id, project, replaces).await
+}
+
+/// Returns the tools that a project of the caller may switch off.
+pub async fn tools(caller: &Caller) -> Result<Vec<OfferedTool>, ApiError> {
+    let permissions = caller.app.runs.permissions(caller.user_id).await?;
+    let tools = caller.app.runs.common_tools(&permissions).into_iter();
+    Ok(tools.map(|(name, label)| OfferedTool { name, label }).collect())
+}
+
+/// Returns the memories of one of the caller's projects, newest first.
+///
+/// # Errors
+///
+/// If there is no such project.
+pub async fn memories(caller: &Caller, id: ProjectId) -> Result<Vec<Memory>, ApiError> {
+    get(caller, id).await?;
+    Ok(caller.app.storage.project_memories(caller.user_id, id).await?)
+}
+
+/// Restores a memory of a project that was deleted by mistake.
+///
+/// # Errors
+///
+/// If it is not valid, the limit is reached, or there is no such project.
+pub async fn restore_memory(caller: &Caller, id: ProjectId, memory: Memory) -> Result<(), ApiError> {
+    get(caller, id).await?;
+    let limit = caller.app.settings.projects.memories;
+    super::personal::add_memory(caller, memory, Some(id), limit).await
+}
+
+/// Deletes all memories of a project.
+///
+/// # Errors
+///
+/// If there is no such project.
+pub async fn forget_all_memories(caller: &Caller, id: ProjectId) -> Result<(), ApiError> {
+    get(caller, id).await?;
+    let change = PersonalChange::DeleteAllMemories { project_id: Some(id) };
+    let user_id = caller.user_id;
+    caller.commit(Change::Personal { user_id, change }).await?;
+    Ok(())
 }
 
 /// Deletes a project. Its conversations stay, in none, or are deleted, which can be undone for some time. Deleting it again is
@@ -107,14 +168,14 @@ pub async fn files(caller: &Caller, id: ProjectId) -> Result<ProjectFiles, ApiEr
 }
 
 /// Stores a file of a project, which its conversations can read from their next answer on. `length` is its size, if the request
-/// names it.
+/// names it. The same upload again, by the id that the client has chosen for the file, stores nothing.
 ///
 /// # Errors
 ///
 /// If there is no such project, it has as many files as it can have, or the file is not accepted.
 pub async fn add_file(
     caller: &Caller,
-    id: ProjectId,
+    (id, file_id): (ProjectId, Option<AttachmentId>),
     name: &str,
     length: Option<u64>,
     body: Body,
@@ -122,18 +183,45 @@ pub async fn add_file(
     let settings = &caller.app.settings.projects;
     // Before anything of it is read.
     let listed = get(caller, id).await?;
+    if let Some(stored) = stored_file(caller, id, file_id).await? {
+        return Ok(stored);
+    }
     if listed.files >= settings.files {
         Err(ChangeRejection::ProjectFilesFull)?;
     }
     let owner = FileOwner::Project {
         id,
+        file_id,
         max_files: settings.files,
         text_bytes: settings.text_bytes,
     };
-    let uploaded = super::files::upload(caller, owner, name, length, body).await?;
+    let uploaded = match super::files::upload(caller, owner, name, length, body).await {
+        Ok(uploaded) => uploaded,
+        // An earlier upload has ended meanwhile.
+        Err(error) if error.code == ErrorCode::IntentReused => {
+            return stored_file(caller, id, file_id).await?.ok_or(error);
+        }
+        Err(error) => return Err(error),
+    };
     // Its name may have a number now. It is stored, whatever becomes of this.
     let stored = caller.app.storage.file(caller.user_id, uploaded.id).await;
     Ok(stored.ok().flatten().map_or(uploaded, |stored| stored.attachment))
+}
+
+/// Returns a file of a project that was stored under an id.
+async fn stored_file(
+    caller: &Caller,
+    project_id: ProjectId,
+    id: Option<AttachmentId>,
+) -> Result<Option<Attachment>, ApiError> {
+    let Some(id) = id else { return Ok(None) };
+    let files = caller
+        .app
+        .storage
+        .project_files(caller.user_id, project_id)
+        .await?;
+    let mut files = files.into_iter().map(|file| file.attachment);
+    Ok(files.find(|file| file.id == id))
 }
 
 /// Deletes a file of a project. Deleting it again is not an error.
@@ -164,6 +252,14 @@ async fn check(
             project.instructions.len()
         );
         return Err(ApiError::new(ErrorCode::TooLarge, message));
+    }
+    let limit = settings.projects.disabled_tools;
+    let is_name = |name: &String| (1..=MAX_TOOL_NAME_BYTES).contains(&name.len());
+    if project.disabled_tools.len() > limit || !project.disabled_tools.iter().all(is_name) {
+        let message = format!(
+            "A project can switch off at most {limit} tools, by their names (setting projects.disabled_tools). Nothing was saved."
+        );
+        return Err(ApiError::new(ErrorCode::BadRequest, message));
     }
     if project.model.as_deref() == Some("") {
         project.model = None;

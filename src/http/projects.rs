@@ -15,7 +15,9 @@ use super::{
     request::{JsonBody, QueryParameters},
 };
 use crate::app::{Caller, projects};
-use parlor_protocol::{Attachment, ListedProject, Project, ProjectConversations, ProjectFiles, ProjectList};
+use parlor_protocol::{
+    Attachment, AttachmentId, ListedProject, Project, ProjectConversations, ProjectFiles, ProjectList,
+};
 
 /// `GET /api/projects`
 pub async fn list(caller: Caller) -> Result<Json<ProjectList>, Problem> {
@@ -55,6 +57,8 @@ pub struct FileNameQuery {
     /// The file's name. It gets a number if another file of the project has it.
     #[serde(default)]
     name: String,
+    /// An id of your choice for the file, a UUID. The same upload again, as after a lost response, then stores nothing.
+    id: Option<AttachmentId>,
 }
 
 /// `POST /api/projects/{project_id}/files`: stores the body as a file.
@@ -66,8 +70,8 @@ pub async fn add_file(
     body: Body,
 ) -> Result<(StatusCode, Json<Attachment>), Problem> {
     let id = problem::parse_id(path)?;
-    let QueryParameters(FileNameQuery { name }) = query?;
-    let file = projects::add_file(&caller, id, &name, content_length(&headers), body).await?;
+    let QueryParameters(FileNameQuery { name, id: file_id }) = query?;
+    let file = projects::add_file(&caller, (id, file_id), &name, content_length(&headers), body).await?;
     Ok((StatusCode::CREATED, Json(file)))
 }
 

@@ -52,6 +52,7 @@ mod parameters;
 mod payloads;
 mod personal;
 mod project_files;
+mod project_memories;
 mod projects;
 mod prompts;
 mod provider_data;

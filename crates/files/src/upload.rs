@@ -65,6 +65,8 @@ pub enum FileOwner {
     Conversation(ConversationId),
     Project {
         id: ProjectId,
+        /// The id of the file, which the client has chosen: the same upload again stores nothing.
+        file_id: Option<AttachmentId>,
         /// The number of files of one project.
         max_files: usize,
         /// The text of a document that is read, in bytes.
@@ -144,8 +146,12 @@ impl Files {
             }
             Detected::Unusable(media_type) => Err(UploadError::Unsupported(media_type))?,
         };
+        let chosen_id = match owner {
+            FileOwner::Project { file_id, .. } => file_id,
+            FileOwner::Conversation(_) => None,
+        };
         let mut attachment = Attachment {
-            id: AttachmentId::new(),
+            id: chosen_id.unwrap_or_else(AttachmentId::new),
             name: file_name(name),
             media_type: media_type.to_owned(),
             bytes,

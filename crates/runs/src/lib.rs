@@ -247,6 +247,19 @@ impl Runs {
         permissions.allows_tool(name) && is_there()
     }
 
+    /// Returns the tools that a user with these permissions has in any conversation, in their order: their names, and the labels of
+    /// calls in progress.
+    pub fn common_tools(&self, permissions: &Permissions) -> Vec<(String, String)> {
+        let offer = self.0.tools.offer();
+        let names = offer.only(|name| permissions.allows_tool(name)).names();
+        let offer = self.0.tools.offer();
+        let labelled = names.into_iter().filter_map(|name| {
+            let label = offer.get(&name)?.label();
+            Some((name, label))
+        });
+        labelled.collect()
+    }
+
     /// Returns the reasons why tools are missing that nobody has asked for.
     pub fn unavailable_tools(&self) -> Vec<RunError> {
         let mut reasons = self.0.tools.unavailable();

@@ -33,7 +33,10 @@ use parlor_pages::{
 use parlor_protocol::{AssistantMessage, Attachment, Message, PayloadRef, RunEvent, RunStatus};
 use parlor_providers::{BUILT_IN_ENDPOINT, endpoint_name};
 use parlor_storage::{Change, PageContextSnapshot, RunChange, RunContext, RunKey, StorageErrorKind};
-use parlor_tools::{GenerateImage, NothingNew, RetrieveFile, SearchConversations, Tool, memory::Remember};
+use parlor_tools::{
+    GenerateImage, NothingNew, RetrieveFile, SearchConversations, Tool,
+    memory::{Remember, RememberInProject},
+};
 
 impl<'a> Driver<'a> {
     /// Prepares a run. Returns `None` if the run was ended before it could start.
@@ -96,6 +99,9 @@ impl<'a> Driver<'a> {
         if scheduled.as_ref().is_some_and(|scheduled| scheduled.only_new) {
             named_tools.push(NothingNew::NAME);
         }
+        if project.is_some() {
+            named_tools.push(RememberInProject::NAME);
+        }
         let used_files = project_files::use_files(runs, &models, &answer.model, project.as_ref()).await;
         named_tools.extend(&used_files.tools);
         let attached = attached_files(&history);
@@ -109,8 +115,16 @@ impl<'a> Driver<'a> {
         }
         let named_tools = with_code_tool(named_tools);
         let offer = runs.tools.offer_with(&named_tools);
-        let is_offered =
-            |name: &str| permissions.allows_tool(name) && !(is_temporary && name == Remember::NAME);
+        let disabled = project.as_ref().map(|used| &used.project.disabled_tools[..]);
+        let is_off = |name: &str| {
+            let is_disabled = disabled.is_some_and(|tools| tools.iter().any(|tool| tool == name));
+            // A message may ask for one all the same.
+            is_disabled && !options.force_tools.iter().any(|tool| tool == name)
+        };
+        let is_offered = |name: &str| {
+            let remembers = [Remember::NAME, RememberInProject::NAME].contains(&name);
+            permissions.allows_tool(name) && !is_off(name) && !(is_temporary && remembers)
+        };
         let mut offer = offer.only(is_offered);
         let session = RunSession::new(runs, run, &offer, permissions);
         if session.is_none() {

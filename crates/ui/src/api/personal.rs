@@ -44,6 +44,10 @@ server_functions! {
     Json "restore_memory"
     fn restore_memory(memory: Memory) -> ();
 
+    /// Replaces the text of a memory, of the user or of one of their projects.
+    Json "edit_memory"
+    fn edit_memory(memory_id: MemoryId, text: String) -> ();
+
     /// Creates an API token. Its value is returned only here.
     Json "create_token"
     fn create_token(name: String, days: Option<u32>) -> NewToken;

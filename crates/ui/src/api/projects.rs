@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
 
 use parlor_protocol::{
-    ApiError, AttachmentId, ListedProject, Project, ProjectConversations, ProjectDeleted, ProjectFiles,
-    ProjectId, ProjectList,
+    ApiError, AttachmentId, ListedProject, Memory, OfferedTool, Project, ProjectConversations,
+    ProjectDeleted, ProjectFiles, ProjectId, ProjectList,
 };
 
 server_functions! {
@@ -15,9 +15,25 @@ server_functions! {
     GetUrl "projects" as LoadProjects
     fn projects() -> ProjectList;
 
-    /// Saves a project: a new one, or another version of one, which must exist.
+    /// Saves a project: a new one, or another version of one, which must exist. `replaces` is the version that the user has seen.
     Json "save_project"
-    fn save_project(id: ProjectId, project: Project, is_new: bool) -> ListedProject;
+    fn save_project(id: ProjectId, project: Project, is_new: bool, #[server(default)] replaces: Option<Project>) -> ListedProject;
+
+    /// Returns the tools that a project may switch off.
+    GetUrl "project_tools" as LoadProjectTools
+    fn project_tools() -> Vec<OfferedTool>;
+
+    /// Returns the memories of a project, newest first.
+    GetUrl "project_memories" as LoadProjectMemories
+    fn project_memories(id: ProjectId) -> Vec<Memory>;
+
+    /// Restores a memory of a project that was deleted by mistake.
+    Json "restore_project_memory"
+    fn restore_project_memory(id: ProjectId, memory: Memory) -> ();
+
+    /// Deletes all memories of a project.
+    Json "forget_project_memories"
+    fn forget_project_memories(id: ProjectId) -> ();
 
     /// Returns the files of a project.
     GetUrl "project_files" as LoadProjectFiles
