@@ -72,7 +72,7 @@ fn send(projects: Projects, upload: &ProjectUpload) {
     let (key, state) = (upload.key, upload.state.clone());
     let id = upload.project_id.to_string();
     let request = FileUpload {
-        url: ["/rpc/projects/", &id, "/files"].concat(),
+        url: ["/rpc/projects/", &id, "/files?id=", &upload.file_id.to_string()].concat(),
         source: upload.source.clone(),
         state: upload.state.clone(),
         slot: upload.slot.clone(),

@@ -2,20 +2,22 @@
 
 use leptos::{ev, html, prelude::*, task::spawn_local};
 
-use super::{MovedChats, dialogs::Frame, sign_class, texts};
+use super::{MovedChats, dialogs::Frame, sign_class, texts, tools};
 use crate::{
     components::icons,
     fields::model_field,
     runtime::erase::Erase,
     state::{route::Route, use_navigation, use_projects},
 };
-use parlor_protocol::{ListChange, Project, ProjectColour, ProjectId};
+use parlor_protocol::{ErrorCode, ListChange, Project, ProjectColour, ProjectId};
 
 /// The form that is on the screen.
 #[derive(Clone, Copy)]
 struct FormState {
     id: ProjectId,
     project: RwSignal<Project>,
+    /// The version that is edited; `None` of a new project.
+    known: StoredValue<Option<Project>>,
     is_saving: RwSignal<bool>,
     error: RwSignal<Option<String>>,
 }
@@ -24,10 +26,12 @@ struct FormState {
 pub fn form(frame: Frame, edited: Option<ProjectId>, chats: Option<MovedChats>) -> AnyView {
     let (projects, navigation) = (use_projects(), use_navigation());
     let known = edited.and_then(|id| untrack(|| projects.get(id)));
+    let known = known.map(|listed| listed.project);
     let is_new = edited.is_none();
     let state = FormState {
         id: edited.unwrap_or_default(),
-        project: RwSignal::new(known.map(|listed| listed.project).unwrap_or_default()),
+        project: RwSignal::new(known.clone().unwrap_or_default()),
+        known: StoredValue::new(edited.map(|_| known.unwrap_or_default())),
         is_saving: RwSignal::new(false),
         error: RwSignal::new(None),
     };
@@ -40,7 +44,7 @@ pub fn form(frame: Frame, edited: Option<ProjectId>, chats: Option<MovedChats>) 
         state.is_saving.set(true);
         spawn_local(async move {
             let saved = projects
-                .save(state.id, state.project.get_untracked(), is_new)
+                .save(state.id, state.project.get_untracked(), state.known.get_value())
                 .await;
             // The dialog may be closed by now.
             let is_here = state.is_saving.try_set(false).is_none();
@@ -58,7 +62,18 @@ pub fn form(frame: Frame, edited: Option<ProjectId>, chats: Option<MovedChats>) 
                     }
                 }
                 Ok(()) => {}
-                Err(error) => drop(state.error.try_set(Some(error.message))),
+                Err(error) => {
+                    let is_outdated = error.code == ErrorCode::NoteChanged;
+                    drop(state.error.try_set(Some(error.message)));
+                    if is_outdated && is_here {
+                        // Saving again replaces that version.
+                        projects.refresh().await;
+                        let now = untrack(|| projects.get(state.id)).map(|listed| listed.project);
+                        if let Some(now) = now {
+                            state.known.try_update_value(|known| *known = Some(now));
+                        }
+                    }
+                }
             }
         });
     };
@@ -75,6 +90,7 @@ pub fn form(frame: Frame, edited: Option<ProjectId>, chats: Option<MovedChats>) 
             {colours(state)}
             {instructions(state)}
             {model(state)}
+            {tools::tools(state.project)}
             <div role="alert" class="project-alarm">{move || state.error.get()}</div>
             <div class="dialog-actions">
                 <button type="button" class="button" on:click=move |_| frame.close()>{texts::CANCEL}</button>

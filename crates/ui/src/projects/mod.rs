@@ -8,9 +8,11 @@ mod dialogs;
 mod file_list;
 mod files;
 mod form;
+mod memories;
 mod move_dialog;
 mod page;
 mod texts;
+mod tools;
 
 use leptos::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{files::project_files, project_sign, texts, use_project_dialogs};
+use super::{files::project_files, memories::memories, project_sign, texts, use_project_dialogs};
 use crate::{
     browser,
     components::{icon_button::IconButton, icons, not_found::not_found_notice, time::Time},
@@ -95,6 +95,7 @@ pub fn project_below(id: ProjectId) -> AnyView {
                         </button>
                     </When>
                 </section>
+                {memories(id)}
                 </div>
             }
             .erase()

@@ -1,7 +1,7 @@
 //! The texts of projects.
 
 pub(super) use crate::components::texts::{
-    CANCEL, DELETE, LOADING, REMOVE, SAVE, TRY_AGAIN, cancel_upload, remove_file, uploading,
+    CANCEL, DELETE, LOADING, REMOVE, SAVE, TRY_AGAIN, UNDO, cancel_upload, remove_file, uploading,
 };
 
 // The page
@@ -30,6 +30,37 @@ pub(super) fn delete_file_title(name: &str) -> String {
 
 pub(super) fn show_all_files(count: usize) -> String {
     ["Show all ", &usize::to_string(&count), " files"].concat()
+}
+
+// The memories
+pub(super) const MEMORIES: &str = "Memories";
+pub(super) const MEMORY: &str = "Memory";
+pub(super) const NO_MEMORIES: &str = "Nothing yet. What the assistant remembers for this project, such as a decision, appears here. Only the chats of the project are told.";
+pub(super) const EDIT_MEMORY: &str = "Edit";
+pub(super) const FORGET: &str = "Forget";
+pub(super) const FORGOTTEN: &str = "Forgotten";
+
+pub(super) fn edit_memory(text: &str) -> String {
+    ["Edit: ", text].concat()
+}
+
+pub(super) fn forget(text: &str) -> String {
+    ["Forget: ", text].concat()
+}
+
+pub(super) fn undo_forgetting(text: &str) -> String {
+    ["Undo forgetting: ", text].concat()
+}
+
+// The tools
+pub(super) const TOOLS: &str = "Tools";
+pub(super) const TOOLS_HELP: &str = "Those that are off are not used in the chats of the project, from the next answer on. A message can still ask for a web search.";
+
+pub(super) fn tools_off(count: usize) -> String {
+    match count {
+        0 => "all on".into(),
+        count => [&usize::to_string(&count), " off"].concat(),
+    }
 }
 
 // The form
@@ -63,11 +94,16 @@ pub(super) const DELETE_PROJECT: &str = "Delete the project";
 
 pub(super) fn delete_about(files: usize) -> String {
     let files = match files {
-        0 => return "Its instructions are gone for good.".into(),
+        0 => return "Its instructions and memories are gone for good.".into(),
         1 => "its file".to_owned(),
         count => ["its ", &usize::to_string(&count), " files"].concat(),
     };
-    ["Its instructions and ", &files, " are gone for good."].concat()
+    [
+        "Its instructions, its memories and ",
+        &files,
+        " are gone for good.",
+    ]
+    .concat()
 }
 
 pub(super) const KEEP_CHATS: &str = "Keep the chats";

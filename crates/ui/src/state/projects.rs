@@ -14,7 +14,8 @@ use crate::{
     state::conversation_list::ConversationListStore,
 };
 use parlor_protocol::{
-    ApiError, ListedProject, Project, ProjectConversations, ProjectDeleted, ProjectId, ProjectList, json,
+    ApiError, AttachmentId, ListedProject, Project, ProjectConversations, ProjectDeleted, ProjectId,
+    ProjectList, json,
 };
 
 /// The storage key of the unfolded projects.
@@ -44,6 +45,8 @@ pub struct Projects {
 #[derive(Clone, Debug)]
 pub struct ProjectUpload {
     pub key: usize,
+    /// The id of the file to be: the same upload again stores nothing twice.
+    pub file_id: AttachmentId,
     pub project_id: ProjectId,
     pub source: browser::LocalFile,
     pub state: ArcRwSignal<UploadState>,
@@ -144,6 +147,7 @@ impl Projects {
         self.next_upload.set_value(key + 1);
         let upload = ProjectUpload {
             key,
+            file_id: AttachmentId::new(),
             project_id,
             source,
             state: ArcRwSignal::new(UploadState::Uploading { percent: 0 }),
@@ -156,21 +160,29 @@ impl Projects {
 
     /// Loads the list again.
     pub fn reload(self) {
-        let number = self.requests.begin();
-        spawn_local(async move {
-            if let Ok(list) = self.connection.call(projects::projects()).await
-                && self.requests.is_last(number)
-            {
-                self.list.set(list);
-                self.is_known.set(true);
-                self.version.update(|version| *version = version.wrapping_add(1));
-            }
-        });
+        spawn_local(self.refresh());
     }
 
-    /// Saves a project: a new one, or another version of one.
-    pub async fn save(self, id: ProjectId, project: Project, is_new: bool) -> Result<(), ApiError> {
-        let request = projects::save_project(id, project, is_new);
+    /// Loads the list again, and returns when it is there, or could not be loaded.
+    pub async fn refresh(self) {
+        let number = self.requests.begin();
+        if let Ok(list) = self.connection.call(projects::projects()).await
+            && self.requests.is_last(number)
+        {
+            self.list.set(list);
+            self.is_known.set(true);
+            self.version.update(|version| *version = version.wrapping_add(1));
+        }
+    }
+
+    /// Saves a project: a new one, or another version of the one that it replaces.
+    pub async fn save(
+        self,
+        id: ProjectId,
+        project: Project,
+        replaces: Option<Project>,
+    ) -> Result<(), ApiError> {
+        let request = projects::save_project(id, project, replaces.is_none(), replaces);
         let saved = self.connection.call(request).await?;
         self.list.try_update(
             |list| match list.projects.iter_mut().find(|listed| listed.id == id) {

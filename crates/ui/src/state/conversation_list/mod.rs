@@ -254,6 +254,10 @@ impl ConversationListStore {
                     kind.project_id(),
                 ))
                 .await;
+            // Another project is shown by now, whose own page is requested.
+            if self.kind.get_value() != kind {
+                return;
+            }
             self.error.set(self.apply_page(asked, page, newest));
             self.is_loading_more.set(false);
             self.update_signals();
