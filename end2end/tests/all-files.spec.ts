@@ -20,6 +20,7 @@ test('all files are listed, found, and deleted where they are used', async ({ ch
   ]);
   await chat.say('Look');
   await chat.done();
+  await page.waitForURL(({ pathname }) => pathname.startsWith('/c/'));
   const conversation = page.url();
   const other = await newTab();
   await other.page.goto(conversation);

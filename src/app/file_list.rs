@@ -50,8 +50,8 @@ pub async fn list(caller: &Caller, query: FileQuery) -> Result<FileList, ApiErro
     Ok(FileList {
         files: page.files,
         total: page.total,
-        used_bytes: usize::try_from(used).unwrap_or(usize::MAX),
-        limit_bytes: app.settings.files.user_bytes,
+        used_bytes: used,
+        limit_bytes: app.settings.files.user_bytes as u64,
         next: page.next.map(|next| next.to_string()),
     })
 }

@@ -84,9 +84,10 @@ pub struct FileList {
     /// The number of files that fit the query, on all pages.
     pub total: usize,
     /// The size of all files of the user, with the tables that are made of them, in bytes.
-    pub used_bytes: usize,
+    // A browser's `usize` has 32 bits.
+    pub used_bytes: u64,
     /// The maximum of `used_bytes`.
-    pub limit_bytes: usize,
+    pub limit_bytes: u64,
     /// `after` of the next page; missing on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
@@ -172,7 +173,8 @@ mod tests {
             }],
             total: 1,
             used_bytes: 3,
-            limit_bytes: 9,
+            // More than 4 GiB.
+            limit_bytes: 9_000_000_000,
             next: Some("1.x".into()),
         };
         let written = serde_json::to_string(&list).unwrap();

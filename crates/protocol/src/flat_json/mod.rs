@@ -142,6 +142,7 @@ macro_rules! blank {
 blank! {
     bool: false,
     usize: 0,
+    u64: 0,
     String: String::new(),
     RawJson: RawJson::zero(),
     Position: Position(0),

@@ -21,7 +21,7 @@ use crate::{
     },
     runtime::{each::Each, erase::Erase, when::When},
 };
-use parlor_protocol::{FileSort, ListedFile, number_format::format_size};
+use parlor_protocol::{FileSort, ListedFile};
 
 pub fn section(confirm: Confirm) -> AnyView {
     let state = FilesState::new();
@@ -69,7 +69,7 @@ pub fn section(confirm: Confirm) -> AnyView {
 /// The room that the files take.
 fn quota(state: FilesState) -> AnyView {
     let (used, limit) = (state.used_bytes, state.limit_bytes);
-    let label = move || texts::used(&format_size(used.get()), &format_size(limit.get()));
+    let label = move || texts::used(&texts::size(used.get()), &texts::size(limit.get()));
     view! {
         <div class="file-quota">
             <progress max=move || limit.get().to_string() value=move || used.get().to_string() aria-label=texts::ROOM></progress>
@@ -121,8 +121,8 @@ fn controls(state: FilesState) -> AnyView {
 fn chosen_bar(state: FilesState, confirm: Confirm) -> AnyView {
     let about = move || {
         let chosen = state.chosen_files();
-        let bytes = chosen.iter().map(|listed| listed.file.bytes).sum();
-        texts::chosen(chosen.len(), &format_size(bytes))
+        let bytes = chosen.iter().map(|listed| listed.file.bytes as u64).sum();
+        texts::chosen(chosen.len(), &texts::size(bytes))
     };
     view! {
         <div class="settings-bar file-chosen" role="group" aria-label=texts::CHOSEN>

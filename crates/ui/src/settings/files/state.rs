@@ -23,8 +23,8 @@ pub struct FilesState {
     pub files: RwSignal<Vec<ListedFile>>,
     /// The number of files that fit, on all pages; `None` until it is known.
     pub total: RwSignal<Option<usize>>,
-    pub used_bytes: RwSignal<usize>,
-    pub limit_bytes: RwSignal<usize>,
+    pub used_bytes: RwSignal<u64>,
+    pub limit_bytes: RwSignal<u64>,
     /// The end of the last loaded page, if there are more.
     pub next: RwSignal<Option<String>>,
     pub is_loading: RwSignal<bool>,

@@ -2,7 +2,7 @@
 
 pub(super) use crate::components::texts::{DELETE, LOADING, NEW_CHAT, SHOW_MORE, TRY_AGAIN};
 use crate::runtime::bidi::isolated;
-use parlor_protocol::{FileSort, attachment::PLOTLY_CHART};
+use parlor_protocol::{FileSort, attachment::PLOTLY_CHART, number_format::format_size};
 
 pub(super) const FILES: &str = "Files";
 pub(super) const ABOUT: &str =
@@ -22,6 +22,14 @@ pub(super) fn sort_name(sort: FileSort) -> &'static str {
         FileSort::Oldest => "Oldest first",
         FileSort::Largest => "Largest first",
         FileSort::Smallest => "Smallest first",
+    }
+}
+
+/// A size that may be more than a browser's `usize`.
+pub(super) fn size(bytes: u64) -> String {
+    match usize::try_from(bytes) {
+        Ok(bytes) if bytes < 1_000_000_000 => format_size(bytes),
+        _ => [&u64::to_string(&bytes.div_ceil(1_000_000_000)), " GB"].concat(),
     }
 }
 
