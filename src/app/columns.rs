@@ -7,7 +7,6 @@ use parlor_protocol::{
         COLUMNS, CellDetails, Column, ColumnSource, ColumnType, ColumnsInput, ColumnsView, Correction,
         MAX_ROW_KEY_BYTES,
     },
-    job::Job,
 };
 use parlor_reports::ColumnCellReader;
 use parlor_runs::jobs::JobRequest;
@@ -55,6 +54,7 @@ pub async fn cell(
 /// If a field is not valid, or the limit of columns is reached. The saved one is kept.
 pub async fn save(caller: &Caller, source: ColumnSource, column: Column) -> Result<(), ApiError> {
     let column = check(caller, column)?;
+    refuse_while_filling(caller, &source, None).await?;
     let change = ColumnChange::Save {
         source,
         column,
@@ -87,6 +87,14 @@ pub async fn correct(
         return commit(caller, ColumnChange::TakeBack { column_id, row }).await;
     };
     let settings = &caller.app.settings.jobs;
+    let mut columns = Vec::new();
+    for source in ColumnSource::ALL {
+        columns.extend(caller.app.storage.columns(caller.user_id, &source).await?);
+    }
+    let column = columns.iter().find(|column| column.id == column_id);
+    let value = column.ok_or_else(column_not_found)?.question.check_value(&value).ok_or_else(|| {
+        refused("This value is not of the column's type. Nothing was saved; correct it, or change the type of the column.")
+    })?;
     if row.is_empty() || row.len() > MAX_ROW_KEY_BYTES || value.len() > settings.column_bytes {
         return Err(refused(
             "This correction is too long (setting jobs.column_bytes). Nothing was saved; shorten it.",
@@ -96,7 +104,7 @@ pub async fn correct(
         correction: Correction {
             column_id,
             row,
-            value: value.trim().into(),
+            value,
             corrected_at: clock::now(),
         },
         limit: settings.corrections,
@@ -116,19 +124,8 @@ pub async fn fill(
     source: ColumnSource,
     (model, cost_limit): (Option<String>, Option<Dollars>),
 ) -> Result<(), ApiError> {
+    refuse_while_filling(caller, &source, Some(id)).await?;
     let reader = reader(caller);
-    let is_running = |job: &Job| job.status == RunStatus::Running && job.id != id;
-    if reader
-        .last_job(caller.user_id, &source)
-        .await?
-        .as_ref()
-        .is_some_and(is_running)
-    {
-        return Err(ApiError::new(
-            ErrorCode::RunActive,
-            "These columns are being filled. Nothing was started: wait for the end, or stop it.",
-        ));
-    }
     let outdated = reader.outdated(caller.user_id, &source).await?;
     for outdated in outdated.into_iter().filter(|outdated| *outdated != id) {
         caller.app.jobs.delete(caller.user_id, outdated).await?;
@@ -144,6 +141,22 @@ pub async fn fill(
         scheduled: None,
     };
     caller.app.jobs.start(caller.user_id, request).await.map(drop)
+}
+
+/// Refuses a change while a job other than this one asks the questions as they were.
+async fn refuse_while_filling(
+    caller: &Caller,
+    source: &ColumnSource,
+    id: Option<JobId>,
+) -> Result<(), ApiError> {
+    let last = reader(caller).last_job(caller.user_id, source).await?;
+    match last.is_some_and(|job| job.status == RunStatus::Running && Some(job.id) != id) {
+        true => Err(ApiError::new(
+            ErrorCode::RunActive,
+            "These columns are being filled. Nothing was changed: wait for the end, or stop it.",
+        )),
+        false => Ok(()),
+    }
 }
 
 async fn commit(caller: &Caller, change: ColumnChange) -> Result<(), ApiError> {

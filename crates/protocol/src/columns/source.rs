@@ -15,6 +15,11 @@ pub enum ColumnSource {
     Articles,
 }
 
+impl ColumnSource {
+    /// All sources.
+    pub const ALL: [Self; 1] = [Self::Articles];
+}
+
 /// The error for a text that names no source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidSource;

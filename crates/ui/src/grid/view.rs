@@ -169,17 +169,18 @@ impl Grid {
 
     fn cell(self, place: Place, row: usize, cell: &GridCell, is_numeric: bool) -> AnyView {
         let column = place.column;
+        // Before the text, whose end may be cut.
         let marks: Vec<_> = cell.marks.iter().map(mark).collect();
         let text = cell.text.clone();
         let content = match &cell.href {
-            Some(href) => view! { <a href=href.clone() tabindex="-1" dir="auto">{text}</a> {marks} }.erase(),
+            Some(href) => view! { {marks} <a href=href.clone() tabindex="-1" dir="auto">{text}</a> }.erase(),
             None if cell.opens => view! {
                 <button type="button" class="grid-cell" tabindex="-1" on:click=move |_| self.open.run((Some(row), column))>
-                    <bdi>{text}</bdi> {marks}
+                    {marks} <bdi>{text}</bdi>
                 </button>
             }
             .erase(),
-            None => view! { <bdi>{text}</bdi> {marks} }.erase(),
+            None => view! { {marks} <bdi>{text}</bdi> }.erase(),
         };
         view! {
             <td

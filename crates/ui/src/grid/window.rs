@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 /// The number of rows in the document.
-pub const ROWS: usize = 64;
+pub const ROWS: usize = 80;
 
 /// The window moves by whole steps of this many rows, so that few scrolls move it.
 const STEP: usize = 16;
@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn window_has_the_visible_rows() {
-        // A screen of 2,000 CSS pixels has 50 rows less the headings.
-        const VISIBLE: usize = 40;
+        // A screen of 2,160 CSS pixels has 54 rows with the headings.
+        const VISIBLE: usize = 54;
         for visible in 0..500 {
             let first = first_row(visible);
             assert!(

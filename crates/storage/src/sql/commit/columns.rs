@@ -11,11 +11,11 @@ use parlor_protocol::{
     columns::{Column, ColumnSource, Correction},
 };
 
-/// Deletes what ended jobs have of the steps whose keys begin like `$2`. A running job still stores results of them.
+/// Deletes what ended jobs have of the steps whose keys are between `$2` and `$3`. A running job still stores results of them.
 const DELETE_CELLS: [&str; 2] = [
-    "DELETE FROM job_steps WHERE user_id = $1 AND key LIKE $2 \
+    "DELETE FROM job_steps WHERE user_id = $1 AND key >= $2 AND key < $3 \
          AND job_id IN (SELECT id FROM jobs WHERE user_id = $1 AND status <> 'running')",
-    "DELETE FROM job_calls WHERE user_id = $1 AND step LIKE $2 \
+    "DELETE FROM job_calls WHERE user_id = $1 AND step >= $2 AND step < $3 \
          AND job_id IN (SELECT id FROM jobs WHERE user_id = $1 AND status <> 'running')",
 ];
 
@@ -116,7 +116,9 @@ impl Batch<'_> {
             for statement in DELETE_CELLS {
                 query(statement)
                     .bind_value(user_id)
-                    .bind(format!("{CELL_STEPS}/{id}/%"))
+                    .bind(format!("{CELL_STEPS}/{id}/"))
+                    // The character after the slash.
+                    .bind(format!("{CELL_STEPS}/{id}0"))
                     .execute(&mut *connection)
                     .await?;
             }

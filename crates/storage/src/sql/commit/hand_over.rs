@@ -50,8 +50,10 @@ pub(crate) const CHANGE_OWNER: [&str; 17] = [
     "UPDATE memories SET user_id = $2 WHERE user_id = $1 AND project_id IS NOT NULL",
     "UPDATE streams SET user_id = $2 WHERE user_id = $1",
     // The events of a job are snapshots, and the new owner's list is loaded.
-    "UPDATE jobs SET user_id = $2 WHERE user_id = $1",
-    "UPDATE job_steps SET user_id = $2 WHERE user_id = $1",
+    // The newest job of columns has the answers that are shown: it must not hide the new owner's.
+    "UPDATE jobs SET user_id = $2 WHERE user_id = $1 AND (kind <> 'columns' \
+     OR NOT EXISTS (SELECT 1 FROM jobs own WHERE own.user_id = $2 AND own.kind = 'columns'))",
+    "UPDATE job_steps SET user_id = $2 WHERE user_id = $1 AND job_id IN (SELECT id FROM jobs WHERE user_id = $2)",
     "UPDATE row_columns SET user_id = $2 WHERE user_id = $1",
     "UPDATE corrected_cells SET user_id = $2 WHERE user_id = $1",
 ];
