@@ -8,7 +8,6 @@ use super::{Filled, Ids};
 use crate::{
     FileKinds, FileLocation, LogPage, PageSize, Queues, Storage, StorageError, TokenHash,
     accounts::{AccountStorage, ProviderIdentity},
-    columns::ColumnStorage,
     endpoints::EndpointStorage,
     jobs::JobStorage,
     schedules::ScheduleStorage,
