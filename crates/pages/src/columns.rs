@@ -88,8 +88,9 @@ fn shorten(paragraphs: &mut Vec<String>, max_bytes: usize) {
     let mut left = max_bytes;
     for paragraph in paragraphs.iter_mut() {
         let end = paragraph.floor_char_boundary(left.min(paragraph.len()));
+        // Nothing follows what is cut.
+        left = if end < paragraph.len() { 0 } else { left - end };
         paragraph.truncate(end);
-        left = left.saturating_sub(end);
     }
     paragraphs.retain(|paragraph| !paragraph.trim().is_empty());
 }
