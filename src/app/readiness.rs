@@ -25,6 +25,8 @@ pub enum NotReady {
     DatabaseUnreadable,
     #[error("the database takes no changes")]
     DatabaseNotWritable,
+    #[error("this node has lost its lease, and begins another one")]
+    LeaseLost,
     #[error("the writer of changes has ended; start Parlor again")]
     WriterEnded,
 }
@@ -65,6 +67,9 @@ impl Readiness {
         let read = self.read.get(self.storage.last_position(UserId::LOCAL));
         if read.await.is_none() {
             problems.push(NotReady::DatabaseUnreadable);
+        }
+        if self.journal.has_lost_lease() {
+            problems.push(NotReady::LeaseLost);
         }
         match self.journal.writer_state() {
             WriterState::Ended => problems.push(NotReady::WriterEnded),

@@ -38,6 +38,7 @@ mod built_in;
 mod damage_check;
 mod memory;
 mod models_config;
+mod nodes;
 mod trimming;
 
 pub use self::{
@@ -94,7 +95,11 @@ impl Server {
             notices.add(damage_check::missing_data_notice());
         }
         let storage: Arc<dyn Storage> = Arc::new(database);
+        storage.join().await?;
         let hub = Arc::new(Hub::new(metrics.clone()));
+        if storage.has_nodes() {
+            hub.expect_other_nodes();
+        }
         let (journal, writer) = Journal::start(storage.clone(), hub.clone());
         let files = Files::open(
             settings.server.data(),
@@ -109,6 +114,8 @@ impl Server {
                  them",
                 marker.display()
             ),
+            // Another node may be about to store the row of a file.
+            None if storage.has_nodes() => {}
             None => files.delete_orphans().await,
         }
         files.move_contents().await?;
@@ -306,6 +313,7 @@ impl Server {
         let indexing = tokio::spawn(app::search::index_in_background(app.clone()));
         let sending = tokio::spawn(app::schedules::timer::run_periodically(app.clone()));
         let checking = tokio::spawn(damage_check::check_database(app.clone()));
+        let of_node = nodes::start(&app);
         let down = CancellationToken::new();
         let stopping = tokio::spawn({
             let (app, down) = (app.clone(), down.clone());
@@ -350,6 +358,7 @@ impl Server {
         ]
         .into_iter()
         .chain(recovery)
+        .chain(of_node)
         .collect();
         tasks.iter().for_each(JoinHandle::abort);
         python.shut_down();
@@ -360,6 +369,9 @@ impl Server {
         let closed = timeout(CLOSE_STEP_TIMEOUT, async {
             join_all(tasks).await;
             writer.await.ok();
+            if let Err(error) = storage.leave().await {
+                tracing::warn!(%error, "other nodes take over after the end of the lease");
+            }
             storage.close().await
         });
         let mcp_stopped = timeout(CLOSE_STEP_TIMEOUT, mcp.shut_down());

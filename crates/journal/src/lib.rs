@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use self::{
     progress::Progress,
@@ -76,6 +76,16 @@ pub struct Journal {
     abandoned_runs: watch::Receiver<HashSet<MessageId>>,
     progress: Arc<Progress>,
     metrics: Arc<Metrics>,
+    lease: Arc<LeaseState>,
+}
+
+/// The lease of this node, as far as the writer knows.
+#[derive(Debug, Default)]
+struct LeaseState {
+    /// True from its loss until the next one begins.
+    is_lost: watch::Sender<bool>,
+    /// Notified when output was refused because another node has the run.
+    refused_output: Notify,
 }
 
 #[derive(Debug)]
@@ -115,6 +125,7 @@ impl Journal {
         let turns = Arc::new(Turns::default());
         let progress = Arc::new(Progress::default());
         let metrics = hub.metrics().clone();
+        let lease = Arc::new(LeaseState::default());
         let writer = JournalWriter {
             storage,
             hub,
@@ -122,6 +133,7 @@ impl Journal {
             turns: turns.clone(),
             abandoned_runs: abandoned_sender,
             progress: progress.clone(),
+            lease: lease.clone(),
             received: Vec::new(),
         };
         let journal = Self {
@@ -131,6 +143,7 @@ impl Journal {
             abandoned_runs,
             progress,
             metrics,
+            lease,
         };
         (journal, tokio::spawn(writer.run()))
     }
@@ -162,6 +175,33 @@ impl Journal {
             // The writer has ended because the process ends.
             std::future::pending().await
         }
+    }
+
+    /// Refuses all changes from now on: this node has lost its lease, and others take over its work.
+    pub fn lose_lease(&self) {
+        self.lease.is_lost.send_replace(true);
+    }
+
+    /// Accepts changes again, under another lease.
+    pub fn begin_lease(&self) {
+        self.lease.is_lost.send_replace(false);
+    }
+
+    /// Returns true while there is no lease.
+    pub fn has_lost_lease(&self) -> bool {
+        *self.lease.is_lost.borrow()
+    }
+
+    /// Waits until the lease is lost.
+    pub async fn wait_until_lease_lost(&self) {
+        let mut is_lost = self.lease.is_lost.subscribe();
+        // The sender lives as long as this.
+        let _ = is_lost.wait_for(|is_lost| *is_lost).await;
+    }
+
+    /// Waits until output is refused because another node has its run.
+    pub async fn wait_for_refused_output(&self) {
+        self.lease.refused_output.notified().await;
     }
 
     /// Applies a change and waits until it is committed and published.
@@ -287,6 +327,20 @@ fn reject(reply: Option<OutcomeSender>, kind: StorageErrorKind) {
     if let Some(reply) = reply {
         // The caller may have been cancelled.
         let _ = reply.send(Err(JournalError::Unavailable(kind)));
+    }
+}
+
+/// Refuses changes without a lease: output for good, since others take over the work, and intents for now.
+fn refuse(changes: Vec<Change>, waiting: Vec<Option<OutcomeSender>>) {
+    for (change, reply) in changes.into_iter().zip(waiting) {
+        let error = match change.is_output() {
+            true => JournalError::Rejected(ChangeRejection::FenceLost),
+            false => JournalError::Unavailable(StorageErrorKind::Other),
+        };
+        if let Some(reply) = reply {
+            // The caller may have been cancelled.
+            let _ = reply.send(Err(error));
+        }
     }
 }
 

@@ -6,14 +6,14 @@ use std::{collections::HashSet, sync::Arc, time::Instant};
 use tokio::sync::watch;
 
 use super::{
-    ChangeQueues, JournalError, OutcomeSender, RETRY_DELAY, measure, merge_appends, progress::Progress,
-    reject, retain_output, turns::Turns,
+    ChangeQueues, JournalError, LeaseState, OutcomeSender, RETRY_DELAY, measure, merge_appends,
+    progress::Progress, refuse, reject, retain_output, turns::Turns,
 };
 use crate::hub::Hub;
 use parlor_base::clock;
 use parlor_base::crash_point;
 use parlor_protocol::MessageId;
-use parlor_storage::{Change, RunKey, RunOutput, Storage, StorageErrorKind};
+use parlor_storage::{Change, ChangeRejection, RunKey, RunOutput, Storage, StorageError, StorageErrorKind};
 
 /// The writer task.
 pub(super) struct JournalWriter {
@@ -24,6 +24,7 @@ pub(super) struct JournalWriter {
     /// Runs whose output was partly lost because the database is damaged, until they end.
     pub abandoned_runs: watch::Sender<HashSet<MessageId>>,
     pub progress: Arc<Progress>,
+    pub lease: Arc<LeaseState>,
     /// The times at which the deltas of the present commit were received. Kept for its capacity.
     pub received: Vec<Instant>,
 }
@@ -59,6 +60,9 @@ impl JournalWriter {
     async fn commit(&mut self, mut changes: Vec<Change>, mut waiting: Vec<Option<OutcomeSender>>) {
         let (mut delay, mut together) = (RETRY_DELAY.0, usize::MAX);
         while !changes.is_empty() {
+            if *self.lease.is_lost.borrow() {
+                return refuse(changes, waiting);
+            }
             self.reject_abandoned(&mut changes, &mut waiting);
             let count = changes.len().min(together);
             let batch = &changes[..count];
@@ -89,6 +93,12 @@ impl JournalWriter {
                             self.hub.abandon_run(*run);
                         }
                     }
+                    let is_refused = |(change, outcome): (&Change, &Result<_, _>)| {
+                        matches!(outcome, Err(ChangeRejection::FenceLost)) && change.is_output()
+                    };
+                    if batch.iter().zip(&committed.outcomes).any(is_refused) {
+                        self.lease.refused_output.notify_one();
+                    }
                     for (reply, outcome) in waiting.drain(..count).zip(committed.outcomes) {
                         if let Some(reply) = reply {
                             // The caller may have been cancelled; the change is applied nevertheless.
@@ -98,6 +108,10 @@ impl JournalWriter {
                     crash_point!("journal::answered", if batch.iter().any(Change::is_run_end));
                     self.forget_ended_runs(batch);
                     changes.drain(..count);
+                }
+                Err(StorageError::LeaseLost) => {
+                    tracing::error!("this node has lost its lease: its work goes on elsewhere");
+                    self.lease.is_lost.send_replace(true);
                 }
                 Err(error) if error.kind() == StorageErrorKind::Damaged => {
                     metrics.commits.count_failure();

@@ -38,6 +38,8 @@ struct RunTable {
 struct ActiveRun {
     user_id: UserId,
     conversation_id: ConversationId,
+    /// True once its start is committed, so that it belongs to this process.
+    has_begun: bool,
     /// False from when its end is being stored: whoever sees the end may start the next run at once.
     holds_place: bool,
     stop: CancellationToken,
@@ -132,6 +134,7 @@ impl ActiveRuns {
             hash_map::Entry::Vacant(entry) => entry.insert(ActiveRun {
                 user_id: run.user_id,
                 conversation_id: run.conversation_id,
+                has_begun: false,
                 holds_place: true,
                 stop: stop.clone(),
                 approvals: answer,
@@ -154,6 +157,32 @@ impl ActiveRuns {
     /// Returns the number of active runs.
     pub fn count(&self) -> usize {
         self.0.lock().entries.len()
+    }
+
+    /// Notes that the start of a run is committed.
+    pub fn begin(&self, run: MessageId) {
+        if let Some(entry) = self.0.lock().entries.get_mut(&run) {
+            entry.has_begun = true;
+        }
+    }
+
+    /// Returns the runs that belong to this process.
+    pub fn begun(&self) -> Vec<MessageId> {
+        let state = self.0.lock();
+        let begun = state.entries.iter().filter(|(_, entry)| entry.has_begun);
+        begun.map(|(run, _)| *run).collect()
+    }
+
+    /// Returns true if a run belongs to this process.
+    pub fn has_begun(&self, run: MessageId) -> bool {
+        self.0.lock().entries.get(&run).is_some_and(|entry| entry.has_begun)
+    }
+
+    /// Ends the work of a run that another process has taken. What it still wants to store is refused.
+    pub fn lose(&self, run: MessageId) {
+        if let Some(entry) = self.0.lock().entries.get(&run) {
+            entry.stop.cancel();
+        }
     }
 
     /// Returns any active run.

@@ -1,9 +1,16 @@
 //! A user's answer to a run that waits for the approval of a tool call.
 
+use std::time::Duration;
+
+use tokio::time::sleep;
+
 use super::{Runs, StartError, journal_error};
 use parlor_journal::JournalError;
 use parlor_protocol::UserId;
 use parlor_storage::{ApprovalDecision, Change, ChangeRejection, RunChange, RunKey};
+
+/// The wait before an answer is given again to a run that has just changed its node.
+const ANSWER_RETRY_DELAY: Duration = Duration::from_millis(20);
 
 impl Runs {
     /// Answers whether a tool call of a user's run may begin, and resumes the run. The first answer
@@ -48,6 +55,13 @@ impl Runs {
             {
                 // The run has become active again between the two steps.
                 Err(StartError::Journal(JournalError::Rejected(ChangeRejection::RunActive))) => {
+                    if self.0.storage.has_nodes() && !self.0.active.has_begun(run) {
+                        if self.leave_answer(key, approval).await? {
+                            return Ok(());
+                        }
+                        // It is about to pause, or to start here.
+                        sleep(ANSWER_RETRY_DELAY).await;
+                    }
                     tokio::task::yield_now().await;
                 }
                 answered => return answered.map(|_| ()),

@@ -1,5 +1,5 @@
 //! Runs: starts them, drives each to its end whether or not anybody watches, stops them, and ends
-//! those that a crash left unfinished.
+//! those that a crash left unfinished. With other nodes on the database, each works on its own ([`nodes`]).
 //!
 //! The [`agent`] decides a run's next step; this module performs it. The journal keeps a run's output;
 //! this module keeps only the list of active runs. [`diagnostics`] are the records of a run's model calls.
@@ -56,6 +56,7 @@ pub mod jobs;
 mod log_span;
 mod message_files;
 mod named_tools;
+mod nodes;
 mod page_payloads;
 mod pending_model_call;
 mod permissions;
@@ -307,6 +308,10 @@ impl Runs {
             let before = runs.0.active.latest_stop();
             let limit = runs.0.accounts.runs;
             let is_queued = matches!(change, Change::Run(RunChange::SendQueued { .. }));
+            if let Err(error) = runs.leave_lost_run(run).await {
+                let _ = answer.send(Err(error));
+                return;
+            }
             let mut slot = match runs.0.active.enter_limited(run, before, limit) {
                 Ok(slot) => slot,
                 Err(TooManyRuns { limit }) => {
@@ -326,6 +331,9 @@ impl Runs {
                 }
                 return;
             }
+            if slot.is_some() {
+                runs.0.active.begin(run.message_id);
+            }
             // The caller may have gone away.
             let _ = answer.send(outcome);
             // A run can be continued the moment its end is committed, while its driver still cleans
@@ -336,6 +344,7 @@ impl Runs {
                     None => runs.0.active.wait_until_ended(run.message_id).await,
                 }
             };
+            runs.0.active.begin(run.message_id);
             let driven = runs.drive_run(run, &mut slot);
             driven.instrument(log_span::of_run(run)).await;
             drop(slot);

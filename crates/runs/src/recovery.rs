@@ -19,6 +19,14 @@ use parlor_storage::{Change, ChangeRejection, Queues, RunChange, RunKey, RunOutp
 /// The number of abandoned runs that are ended at a time. Their messages are in memory meanwhile.
 const MAX_CONCURRENT_RECOVERIES: usize = 64;
 
+/// What became of a run that was left running.
+enum Recovered {
+    GoesOn,
+    Ended,
+    /// Another node has taken it, or the next start does.
+    ByOther,
+}
+
 impl Runs {
     /// Lets the runs go on that an earlier process left running, or ends them, and keeps their output. Reads and writes
     /// that fail are repeated until they succeed or the server shuts down.
@@ -32,22 +40,28 @@ impl Runs {
             return;
         };
         crash_point!("recovery::found", if !left.is_empty());
-        let resumed = AtomicUsize::new(0);
+        let (resumed, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
         // Concurrently, so that the journal commits them together.
         stream::iter(&left)
             .for_each_concurrent(MAX_CONCURRENT_RECOVERIES, async |run| {
-                self.0.journal.metrics().runs.count_takeover(WorkKind::Answer);
-                if self.recover_run(run.key).await {
-                    resumed.fetch_add(1, Relaxed);
+                match self.recover_run(run.key).await {
+                    Recovered::GoesOn => {
+                        resumed.fetch_add(1, Relaxed);
+                    }
+                    Recovered::Ended => {
+                        ended.fetch_add(1, Relaxed);
+                    }
+                    Recovered::ByOther => return,
                 }
+                self.0.journal.metrics().runs.count_takeover(WorkKind::Answer);
             })
             .await;
         crash_point!("recovery::done", if !left.is_empty());
-        if !left.is_empty() {
-            let resumed = resumed.into_inner();
+        let (resumed, interrupted) = (resumed.into_inner(), ended.into_inner());
+        if resumed + interrupted > 0 {
             tracing::warn!(
                 resumed,
-                interrupted = left.len() - resumed,
+                interrupted,
                 "answers were running when the last process ended; their output is kept"
             );
         }
@@ -56,23 +70,29 @@ impl Runs {
         tokio::spawn(self.send_queued(Queues::All));
     }
 
-    /// Lets a run go on that an earlier process left running, or ends it. Returns true if it goes on.
-    async fn recover_run(&self, run: RunKey) -> bool {
+    /// Lets a run go on that an earlier process left running, or ends it.
+    async fn recover_run(&self, run: RunKey) -> Recovered {
         let read = || self.0.storage.message(run.user_id, run.message_id);
         let found = match self.0.retry_read("an interrupted run", read).await {
             Ok(found) => found,
-            Err(ReadError::ShuttingDown) => return false,
+            Err(ReadError::ShuttingDown) => return Recovered::ByOther,
             Err(ReadError::Damaged) => None,
         };
         let answer = found.as_ref().and_then(|(_, message)| message.assistant());
         if answer.is_some_and(|answer| self.0.goes_on_by_itself(answer)) && self.resume(run).await {
-            return true;
+            return Recovered::GoesOn;
         }
-        self.take_over(run).await;
+        let recovered = self.0.journal.submit(Change::Run(RunChange::Recover { run })).await;
+        match recovered {
+            Err(JournalError::Rejected(ChangeRejection::FenceLost)) => return Recovered::ByOther,
+            // A damaged run is abandoned, which needs no owner.
+            Err(error) => tracing::warn!(%error, "an interrupted run could not be taken over"),
+            Ok(_) => {}
+        }
         let error = interrupted_error("interrupted", "Parlor stopped before the answer was finished.");
         self.end_stored_run(run, RunStatus::Interrupted, Some(error))
             .await;
-        false
+        Recovered::Ended
     }
 
     /// Ends a run that this process has stopped driving, with all its output.

@@ -96,9 +96,15 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
 ///
 /// The folder itself is locked, since the lock file can be deleted while it is in use. The file is locked
 /// too: for earlier versions, and for file systems on which a folder can't be locked.
-pub(crate) fn lock_folder(folder: &Path) -> Result<DataFolderLock, StorageError> {
+///
+/// Nodes share the folder: `is_shared` locks it against processes that do not.
+pub(crate) fn lock_folder(folder: &Path, is_shared: bool) -> Result<DataFolderLock, StorageError> {
+    let try_lock = |file: &File| match is_shared {
+        true => file.try_lock_shared(),
+        false => file.try_lock(),
+    };
     let of_folder = match File::open(folder) {
-        Ok(open) => match open.try_lock() {
+        Ok(open) => match try_lock(&open) {
             Ok(()) => Some(open),
             Err(TryLockError::WouldBlock) => return Err(StorageError::InUse),
             Err(TryLockError::Error(error)) => {
@@ -112,7 +118,7 @@ pub(crate) fn lock_folder(folder: &Path) -> Result<DataFolderLock, StorageError>
     let path = folder.join(LOCK_FILE_NAME);
     let was_used = path.exists();
     let file = owner_only_options().truncate(false).open(path)?;
-    match file.try_lock() {
+    match try_lock(&file) {
         Ok(()) => Ok(DataFolderLock {
             was_used,
             had_database: file.metadata().is_ok_and(|file| file.len() > 0),

@@ -53,6 +53,7 @@ pub mod endpoints;
 mod error;
 pub mod file_list;
 pub mod jobs;
+pub mod nodes;
 pub mod operations;
 mod outcome;
 pub mod postgres;
@@ -168,6 +169,7 @@ pub trait Storage:
     + projects::ProjectStorage
     + schedules::ScheduleStorage
     + jobs::JobStorage
+    + nodes::NodeStorage
     + operations::OperationsStorage
     + shares::ShareStorage
     + Send

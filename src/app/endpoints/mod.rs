@@ -79,6 +79,9 @@ impl Endpoints {
         let guard = endpoints.models.begin_change().await;
         let stored = endpoints.register(&guard).await?;
         drop(guard);
+        if endpoints.storage.has_nodes() && endpoints.has_other_key(&stored) {
+            return Err(StorageError::OtherSecretKey);
+        }
         endpoints.reseal(stored);
         Ok(endpoints)
     }
@@ -165,6 +168,23 @@ impl Endpoints {
             Err(JournalError::Rejected(ChangeRejection::IntentReused)) => Ok(false),
             added => Ok(added.map(|()| true)?),
         }
+    }
+
+    /// Returns true if keys are stored and this process can open none of them.
+    fn has_other_key(&self, stored: &[StoredEndpoint]) -> bool {
+        let mut sealed = stored.iter().filter(|endpoint| endpoint.key.is_some()).peekable();
+        sealed.peek().is_some() && sealed.all(|endpoint| self.unseal(endpoint).is_err())
+    }
+
+    /// Gives the model servers to the registry again: another node has changed them.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    pub async fn reload(&self) -> Result<(), StorageError> {
+        let guard = self.models.begin_change().await;
+        self.register(&guard).await?;
+        Ok(())
     }
 
     /// Takes the keys of a deleted user from the registry.

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use parlor_base::settings::{FileStore, Overrides, Settings};
+use parlor_base::settings::{FileStore, NodeSettings, Overrides, Settings};
 use parlor_files::{FileDigests, copy_contents};
 use parlor_storage::{
     SqlStorage, Storage,
@@ -39,6 +39,7 @@ pub async fn move_data(overrides: &Overrides, to: Option<String>) -> Result<(), 
             url: to,
             has_pooler: settings.database.pooler,
             readers: 1,
+            nodes: NodeSettings::default(),
         }),
         (false, true) => Target::Folder(std::path::absolute(to)?),
         (true, true) => {

@@ -12,7 +12,7 @@ pub use stream::{EventStream, event_types, joined_deltas};
 use std::{path::Path, sync::Arc, time::Duration};
 
 use parlor::server::{Server, built_in_pages};
-use parlor_base::settings::{EndpointKind, EndpointSettings, Secret, Settings, TitleMode};
+use parlor_base::settings::{EndpointKind, EndpointSettings, NodeSettings, Secret, Settings, TitleMode};
 use parlor_journal::hub::Hub;
 use parlor_storage::{SqlStorage, Storage as _, postgres::PostgresDatabase};
 use parlor_tools::ToolRegistry;
@@ -251,6 +251,7 @@ pub async fn with_database(mut settings: Settings) -> Settings {
                 url,
                 has_pooler: false,
                 readers: 1,
+                nodes: NodeSettings::default(),
             };
             let storage = SqlStorage::open_postgres(folder.path(), &database).await;
             storage.unwrap().close().await.unwrap();

@@ -36,6 +36,7 @@ pub use self::{
     literature::LiteratureSettings,
     mcp::McpServer,
     metrics::MetricSettings,
+    nodes::NodeSettings,
     oidc::OidcSettings,
     path::{ProgramPath, SettingPath},
     places::SYSTEM_SETTINGS_FILE,
@@ -70,6 +71,7 @@ mod literature;
 pub mod mcp;
 mod metrics;
 mod model_capabilities;
+mod nodes;
 mod oidc;
 mod path;
 mod places;
@@ -115,6 +117,7 @@ pub struct Settings {
     pub server: ServerSettings,
     #[serde(deserialize_with = "storage::section_or_url")]
     pub database: StorageSettings,
+    pub nodes: NodeSettings,
     pub accounts: AccountSettings,
     pub sharing: SharingSettings,
     pub projects: ProjectSettings,

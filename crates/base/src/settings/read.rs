@@ -59,6 +59,10 @@ pub enum SettingsError {
          database"
     )]
     FilesInSqlite,
+    #[error("nodes.enabled is true, which needs a database of Postgres: set database.url or PARLOR_DATABASE, or switch it off")]
+    NodesWithoutPostgres,
+    #[error("nodes.renewal must be at most a third of nodes.lease, so that one late extension does not end the lease")]
+    LongRenewal,
     #[error("PARLOR_AUTH is “{0}”; it must be none, password, oidc or proxy")]
     UnknownAuthMode(String),
     #[error(
@@ -229,6 +233,7 @@ impl Settings {
         if self.files.store == Some(FileStore::Database) && self.database.url.is_none() {
             return Err(SettingsError::FilesInSqlite);
         }
+        self.nodes.check(self.database.url.is_some())?;
         self.metrics.check()?;
         match self.accounts.auth {
             AuthMode::None if !self.server.addr.ip().is_loopback() => {

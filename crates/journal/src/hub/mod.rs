@@ -4,7 +4,7 @@
 //! The hub stores no events. A subscriber that falls behind catches up from the log.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::Arc,
 };
 
@@ -38,6 +38,14 @@ pub enum Topic {
     Run(UserId, MessageId),
 }
 
+impl Topic {
+    fn user_id(&self) -> UserId {
+        match self {
+            Self::User(user_id) | Self::Run(user_id, _) => *user_id,
+        }
+    }
+}
+
 type Sender = broadcast::Sender<LiveMessage>;
 
 /// A message to live subscribers.
@@ -53,8 +61,44 @@ enum LiveMessage {
 /// The live subscribers of this process.
 #[derive(Debug, Default)]
 pub struct Hub {
-    topics: Mutex<HashMap<Topic, Sender>>,
+    topics: Mutex<Topics>,
     metrics: Arc<Metrics>,
+}
+
+#[derive(Debug, Default)]
+struct Topics {
+    senders: HashMap<Topic, Sender>,
+    /// With other nodes, the last position of each log that all its subscribers know of; `None` without. An event is sent live only
+    /// if it is the next one: those between are of other nodes.
+    known: Option<HashMap<UserId, Position>>,
+}
+
+impl Topics {
+    /// Tells all subscribers of a user's log that it has events up to this position.
+    fn tell_to_read(&mut self, user_id: UserId, position: Position) {
+        let of_user = self.senders.iter().filter(|(topic, _)| topic.user_id() == user_id);
+        for (_, sender) in of_user {
+            // The last subscriber may be leaving.
+            let _ = sender.send(LiveMessage::ReadFromLog(position));
+        }
+        if let Some(known) = &mut self.known {
+            known.insert(user_id, position);
+        }
+    }
+
+    /// Returns true if an event of this node can be sent live.
+    fn is_next(&mut self, user_id: UserId, position: Position) -> bool {
+        let Some(known) = &mut self.known else {
+            return true;
+        };
+        match known.get_mut(&user_id) {
+            Some(last) if last.next() == position => {
+                *last = position;
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 impl Hub {
@@ -66,22 +110,56 @@ impl Hub {
         }
     }
 
+    /// Expects events of other nodes in the logs, too.
+    pub fn expect_other_nodes(&self) {
+        self.topics.lock().known.get_or_insert_default();
+    }
+
+    /// Returns the users whose logs have subscribers.
+    pub fn users(&self) -> Vec<UserId> {
+        let topics = self.topics.lock();
+        let users: HashSet<UserId> = topics.senders.keys().map(Topic::user_id).collect();
+        users.into_iter().collect()
+    }
+
+    /// Tells the subscribers of a user's log that it has events up to this position, perhaps of other nodes: they read the log.
+    pub fn announce(&self, user_id: UserId, position: Position) {
+        let mut topics = self.topics.lock();
+        let known = topics.known.as_ref().and_then(|known| known.get(&user_id));
+        if known.is_none_or(|known| *known < position) && topics.senders.keys().any(|topic| topic.user_id() == user_id) {
+            topics.tell_to_read(user_id, position);
+        }
+    }
+
     pub(crate) fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
     }
 
     /// Sends committed events to the subscribers of their topics.
     pub fn publish(&self, events: &[Arc<LoggedEvent>]) {
-        let topics = self.topics.lock();
+        let mut topics = self.topics.lock();
         for event in events {
+            let (user_id, position) = (event.user_id, event.event.position);
+            let run = event.event.message_id.map(|run| Topic::Run(user_id, run));
+            let of_event = [Some(Topic::User(user_id)), run];
+            let is_followed = of_event
+                .iter()
+                .flatten()
+                .any(|topic| topics.senders.contains_key(topic));
+            if !is_followed {
+                continue;
+            }
+            if !topics.is_next(user_id, position) {
+                topics.tell_to_read(user_id, position);
+                continue;
+            }
             let live = if event.json.len() > MAX_LIVE_EVENT_BYTES {
                 LiveMessage::ReadFromLog(event.event.position)
             } else {
                 LiveMessage::Event(event.clone())
             };
-            let run = event.event.message_id.map(|run| Topic::Run(event.user_id, run));
-            for topic in [Some(Topic::User(event.user_id)), run].into_iter().flatten() {
-                if let Some(sender) = topics.get(&topic) {
+            for topic in of_event.into_iter().flatten() {
+                if let Some(sender) = topics.senders.get(&topic) {
                     // The last subscriber may be leaving.
                     let _ = sender.send(live.clone());
                 }
@@ -95,7 +173,7 @@ impl Hub {
     pub fn abandon_run(&self, run: RunKey) {
         let topics = self.topics.lock();
         for topic in [Topic::User(run.user_id), Topic::Run(run.user_id, run.message_id)] {
-            if let Some(sender) = topics.get(&topic) {
+            if let Some(sender) = topics.senders.get(&topic) {
                 // The last subscriber may be leaving.
                 let _ = sender.send(LiveMessage::RunAbandoned);
             }
@@ -105,7 +183,7 @@ impl Hub {
     /// Returns the number of live subscribers. For tests and operators.
     pub fn subscriber_count(&self) -> usize {
         let topics = self.topics.lock();
-        topics.values().map(Sender::receiver_count).sum()
+        topics.senders.values().map(Sender::receiver_count).sum()
     }
 
     fn subscribe(&self, topic: Topic) -> broadcast::Receiver<LiveMessage> {
@@ -115,6 +193,7 @@ impl Hub {
             Topic::Run(..) => MAX_RUN_BACKLOG,
         };
         topics
+            .senders
             .entry(topic)
             .or_insert_with(|| broadcast::channel(backlog).0)
             .subscribe()
@@ -126,10 +205,17 @@ impl Hub {
         // Dropped under the lock, so that of two concurrent leavers one is the last.
         drop(leaving);
         if topics
+            .senders
             .get(&topic)
             .is_some_and(|sender| sender.receiver_count() == 0)
         {
-            topics.remove(&topic);
+            topics.senders.remove(&topic);
+            let user_id = topic.user_id();
+            if !topics.senders.keys().any(|other| other.user_id() == user_id)
+                && let Some(known) = &mut topics.known
+            {
+                known.remove(&user_id);
+            }
         }
     }
 }

@@ -67,6 +67,18 @@ impl ActiveJobs {
         }
     }
 
+    /// Returns the active jobs.
+    pub fn keys(&self) -> Vec<JobKey> {
+        self.0.lock().keys().copied().collect()
+    }
+
+    /// Ends the work of a job that another process has taken. What it still wants to store is refused.
+    pub fn lose(&self, key: JobKey) {
+        if let Some(job) = self.0.lock().get(&key) {
+            job.stop.cancel();
+        }
+    }
+
     /// Waits until no job is active.
     pub async fn wait_until_all_ended(&self) {
         loop {

@@ -19,7 +19,7 @@ use parlor_base::{crash_point, metrics::runs::WorkKind};
 use parlor_journal::JournalError;
 use parlor_protocol::{ApiError, ErrorCode, JobId, RunStatus, UserId};
 use parlor_storage::{
-    Outcome, StorageError, StorageErrorKind,
+    ChangeRejection, Outcome, StorageError, StorageErrorKind,
     jobs::{JobChange, JobKey, JobOutput, StoredJob, StoredStep},
 };
 
@@ -55,6 +55,27 @@ impl Jobs {
                 tracing::warn!(error = error.message, job = %job_id, "a job can't go on");
             }
         }
+    }
+
+    /// Ends the work on jobs that other nodes have taken, stopped or deleted.
+    ///
+    /// # Errors
+    ///
+    /// If the database can't be read.
+    pub async fn drop_lost_jobs(&self) -> Result<(), StorageError> {
+        let active = self.0.active.keys();
+        for key in self.0.runs.0.storage.lost_jobs(&active).await? {
+            self.0.active.lose(key);
+        }
+        Ok(())
+    }
+
+    /// Ends the work on all jobs, since this node has lost its lease, and waits until that is done.
+    pub async fn drop_all(&self) {
+        for key in self.0.active.keys() {
+            self.0.active.lose(key);
+        }
+        self.0.active.wait_until_all_ended().await;
     }
 
     /// Ends the work of all jobs. They stay running, for the next start.
@@ -124,8 +145,12 @@ impl Jobs {
             }
         };
         crash_point!("job::ending");
-        if let Err(error) = self.store(key, output).await {
-            tracing::warn!(%error, job = %key.job_id, "the end of a job could not be stored");
+        match self.store(key, output).await {
+            Ok(()) => {}
+            Err(JournalError::Rejected(ChangeRejection::FenceLost)) => {
+                tracing::debug!(job = %key.job_id, "a job was taken or stopped meanwhile");
+            }
+            Err(error) => tracing::warn!(%error, job = %key.job_id, "the end of a job could not be stored"),
         }
         crash_point!("job::ended");
     }

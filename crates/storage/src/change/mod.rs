@@ -76,9 +76,13 @@ impl Change {
                 RunChange::SendQueued { run, .. }
                 | RunChange::Resume { run }
                 | RunChange::TakeOver { run }
+                | RunChange::Recover { run }
+                | RunChange::ForgetAnswers { run, .. }
                 | RunChange::StoreContextSnapshot { run, .. },
             ) => Some(run.user_id),
-            Self::Run(RunChange::AnswerApproval { user_id, .. })
+            Self::Run(
+                RunChange::AnswerApproval { user_id, .. } | RunChange::LeaveAnswer { user_id, .. },
+            )
             | Self::Intent { user_id, .. }
             | Self::Conversation { user_id, .. }
             | Self::Library { user_id, .. }
@@ -95,7 +99,7 @@ impl Change {
     /// output is refused. Output is kept and tried again while storage fails; other changes are rejected at once.
     pub fn is_output(&self) -> bool {
         match self {
-            Self::Output { .. } | Self::Run(RunChange::TakeOver { .. }) => true,
+            Self::Output { .. } | Self::Run(RunChange::TakeOver { .. } | RunChange::Recover { .. }) => true,
             Self::Job { change, .. } => {
                 matches!(change, JobChange::Output { .. } | JobChange::Recover { .. })
             }
@@ -136,8 +140,18 @@ pub enum RunChange {
     },
     /// Lets a run go on that is stored as running and that nothing drives. A run that has ended is not found.
     Resume { run: RunKey },
-    /// Makes this process the owner of a run that nothing drives, so that it can end the run.
+    /// Makes this process the owner of a run, whoever drives it, so that it can end the run.
     TakeOver { run: RunKey },
+    /// Makes this process the owner of a run that nothing drives. Rejected if another node works on it.
+    Recover { run: RunKey },
+    /// Stores a user's answer for the node that drives the run. Rejected with `RunActive` if the call
+    /// does not wait in a run that another node drives.
+    LeaveAnswer {
+        user_id: UserId,
+        approval: ApprovalDecision,
+    },
+    /// Deletes answers that were applied, unless others came since.
+    ForgetAnswers { run: RunKey, stored: String },
     /// Stores the text that describes the open page to the model, as of a run's question. A stored text is
     /// kept.
     StoreContextSnapshot {

@@ -8,17 +8,20 @@ use sqlx::{
 };
 use tokio::sync::Mutex;
 
+use self::nodes::Nodes;
+
 use crate::{
     StorageError, data_folder,
     sql::{
         SqlStorage,
         database::{Connection as AnyConnection, Connector, Preparation, Readers},
-        writer::WriteConnection,
+        writer::{Lease, WriteConnection},
     },
 };
-use parlor_base::settings::{Secret, Settings};
+use parlor_base::settings::{NodeSettings, Secret, Settings};
 
 pub(crate) mod migrations;
+pub(crate) mod nodes;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -38,6 +41,8 @@ pub struct PostgresDatabase {
     pub has_pooler: bool,
     /// The number of connections for reading. One more writes.
     pub readers: u32,
+    /// The nodes of the database.
+    pub nodes: NodeSettings,
 }
 
 impl PostgresDatabase {
@@ -48,6 +53,7 @@ impl PostgresDatabase {
             url: url.clone(),
             has_pooler: settings.database.pooler,
             readers: settings.database.connections,
+            nodes: settings.nodes.clone(),
         })
     }
 
@@ -86,14 +92,15 @@ impl SqlStorage {
     /// If the folder can't be written, the server can't be reached, or the database is not one of this version.
     pub async fn open_postgres(folder: &Path, database: &PostgresDatabase) -> Result<Self, StorageError> {
         data_folder::create_folder(folder)?;
-        let lock = data_folder::lock_folder(folder)?;
+        let has_nodes = database.nodes.enabled;
+        let lock = data_folder::lock_folder(folder, has_nodes)?;
         data_folder::make_private(folder);
         let options = database.options()?;
         let preparation = database.preparation();
         let mut connection = options.connect().await.map_err(unreachable)?;
         check_version(&mut connection).await?;
         let process_lock = match preparation {
-            Preparation::Kept => Some(lock_database(&options).await?),
+            Preparation::Kept => Some(lock_database(&options, has_nodes).await?),
             // A pooler gives the lock's connection to others.
             Preparation::Once => None,
         };
@@ -105,16 +112,26 @@ impl SqlStorage {
             .connect_with(options.clone())
             .await
             .map_err(unreachable)?;
+        let nodes = Nodes::new(database, &options);
+        if !has_nodes {
+            // No other process uses the database.
+            connection
+                .execute("DELETE FROM nodes")
+                .await
+                .map_err(StorageError::from)?;
+        }
         let mut writer = WriteConnection::new(
             Connector::Postgres(options, preparation),
             AnyConnection::of_postgres(connection, preparation),
             lock,
         );
         writer.process_lock = process_lock;
+        writer.lease = nodes.as_ref().map(|nodes| Lease::new(nodes.lease()));
         Ok(Self {
             writer: Arc::new(Mutex::new(writer)),
             readers: Readers::of_postgres(readers, preparation),
             lacks_earlier_data,
+            nodes: nodes.map(Arc::new),
         })
     }
 }
@@ -122,18 +139,25 @@ impl SqlStorage {
 /// The lock of the process that uses a database, which no other program takes by chance.
 const PROCESS_LOCK: &str = "SELECT pg_try_advisory_lock(7237964911246)";
 
+/// The same lock, which nodes share.
+const NODE_LOCK: &str = "SELECT pg_try_advisory_lock_shared(7237964911246)";
+
 /// The time that the server gets to notice the end of a former process: attempts, and the wait between two of them.
 const LOCK_ATTEMPTS: (usize, Duration) = (50, Duration::from_millis(100));
 
-/// Locks a database for this process, as long as the returned connection is open.
+/// Locks a database for this process, or for nodes, as long as the returned connection is open.
 ///
 /// # Errors
 ///
 /// If another process uses the database.
-pub(crate) async fn lock_database(options: &PgConnectOptions) -> Result<PgConnection, StorageError> {
+pub(crate) async fn lock_database(
+    options: &PgConnectOptions,
+    is_shared: bool,
+) -> Result<PgConnection, StorageError> {
     let mut connection = options.connect().await.map_err(unreachable)?;
     for _ in 0..LOCK_ATTEMPTS.0 {
-        let row = sqlx::query(PROCESS_LOCK).fetch_one(&mut connection).await?;
+        let lock = if is_shared { NODE_LOCK } else { PROCESS_LOCK };
+        let row = sqlx::query(lock).fetch_one(&mut connection).await?;
         if row.try_get(0)? {
             return Ok(connection);
         }

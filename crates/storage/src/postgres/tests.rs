@@ -15,6 +15,7 @@ pub(crate) async fn database_of(folder: &Path) -> PostgresDatabase {
         url,
         has_pooler: false,
         readers: 2,
+        nodes: NodeSettings::default(),
     };
     let prepare = async |url| {
         let folder = tempfile::tempdir().unwrap();
@@ -39,7 +40,7 @@ async fn columns_of_postgres(url: &str) -> Columns {
     let mut connection = PgConnection::connect(url).await.unwrap();
     let rows = sqlx::query(
         "SELECT table_name::TEXT, column_name::TEXT, data_type::TEXT, is_nullable = 'YES' FROM information_schema.columns \
-         WHERE table_schema = 'public' AND table_name <> 'parlor_migrations'",
+         WHERE table_schema = 'public' AND table_name NOT IN ('parlor_migrations', 'nodes', 'node_changes')",
     )
     .fetch_all(&mut connection)
     .await

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{
     SqlStorage,
-    database::{Connection, Row, query, query_scalar},
+    database::{Connection, Row, Sql, query, query_scalar},
     id, json, log_page, number_or_zero, optional_text, read_undamaged_rows, text,
 };
 use crate::{
@@ -178,7 +178,12 @@ impl JobStorage for SqlStorage {
 
     async fn running_jobs(&self) -> Result<Vec<JobKey>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let rows = query("SELECT user_id, id, fence FROM jobs WHERE status = 'running' ORDER BY id")
+        let select = Sql::Two {
+            sqlite: "SELECT user_id, id, fence FROM jobs WHERE status = 'running' ORDER BY id",
+            postgres: "SELECT user_id, id, fence FROM jobs WHERE status = 'running' \
+                 AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = jobs.owner) ORDER BY id",
+        };
+        let rows = query(select)
             .fetch_all(&mut connection)
             .await?;
         read_undamaged_rows("jobs", "id", &rows, |row| {

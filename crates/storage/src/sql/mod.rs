@@ -21,6 +21,7 @@ use crate::{
     AttachedFile, AttachmentRow, Change, CommitResult, CompletedIntent, FileKinds, FileLocation, LogPage,
     MessageKey, PageContextSnapshot, PageSize, Queues, ReadyMessage, RecordedModelCall, RunContext, RunKey,
     SearchRequest, Storage, StorageError, StoredConversation, StoredFile, StoredRun, TokenHash,
+    postgres::nodes::SharedNodes,
     sqlite::damage_check,
 };
 use parlor_protocol::{
@@ -76,6 +77,8 @@ pub struct SqlStorage {
     pub(crate) readers: Readers,
     /// True if the database existed and was empty although other files show that it once had data.
     pub(crate) lacks_earlier_data: bool,
+    /// This process as one of several nodes; `None` if it is the only one.
+    pub(crate) nodes: SharedNodes,
 }
 
 impl SqlStorage {

@@ -1,7 +1,7 @@
 //! Queries about conversation lists and runs; those about messages are in `messages`, those about logs in `log_page`. The caller opens
 //! a transaction where several results must be consistent.
 
-use crate::sql::database::{Connection, Row, query, query_scalar};
+use crate::sql::database::{Connection, Row, Sql, query, query_scalar};
 
 use super::{
     id,
@@ -55,8 +55,22 @@ pub(crate) const SELECT_PINNED_OF_PROJECT: &str = select_listed!(
 pub(crate) const SELECT_CONVERSATION: &str =
     select_listed!("WHERE c.user_id = $1 AND c.id = $2 AND c.trashed_at IS NULL");
 
-pub(crate) const SELECT_RUNNING_RUNS: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
-     WHERE status IN ('running', 'waiting') AND status = 'running' ORDER BY first_position";
+macro_rules! running_runs {
+    ($condition:literal) => {
+        concat!(
+            "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
+             WHERE status IN ('running', 'waiting') AND status = 'running'",
+            $condition,
+            " ORDER BY first_position"
+        )
+    };
+}
+
+pub(crate) const SELECT_RUNNING_RUNS: &str = running_runs!("");
+
+/// Without those on which a node works.
+const SELECT_ABANDONED_RUNS: &str =
+    running_runs!(" AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = runs.owner)");
 
 /// A conversation (`?2`) whose owner is unreadable, if it has messages of the user (`?1`): it is theirs.
 macro_rules! lost_conversation {
@@ -302,9 +316,13 @@ pub(super) async fn run(
     Ok(Some(run))
 }
 
-/// Returns all runs with the status `running`. Damaged ones are left out.
+/// Returns all runs with the status `running`, but not those on which a node works. Damaged ones are left out.
 pub(super) async fn running_runs(connection: &mut Connection) -> Result<Vec<StoredRun>, StorageError> {
-    let rows = query(SELECT_RUNNING_RUNS).fetch_all(connection).await?;
+    let select = Sql::Two {
+        sqlite: SELECT_RUNNING_RUNS,
+        postgres: SELECT_ABANDONED_RUNS,
+    };
+    let rows = query(select).fetch_all(connection).await?;
     let runs = rows.iter().map(read_stored_run).collect::<Result<Vec<_>, _>>()?;
     Ok(runs.into_iter().flatten().collect())
 }

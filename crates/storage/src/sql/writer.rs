@@ -1,6 +1,9 @@
 //! The connection that writes. See [`commit`](super::commit) for the statements.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    time::Duration,
+};
 
 use sqlx::{Connection as _, PgConnection};
 use tokio::sync::watch;
@@ -34,6 +37,23 @@ pub(crate) struct WriteConnection {
     pub(crate) lock: Option<DataFolderLock>,
     /// The connection that locks a database of Postgres for this process, until the storage is closed.
     pub(crate) process_lock: Option<PgConnection>,
+    /// The lease of this node; `None` if it is the only process.
+    pub(crate) lease: Option<Lease>,
+}
+
+/// The lease under which a node commits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lease {
+    pub(super) length: Duration,
+    /// True from the refusal of a commit until the next lease begins.
+    pub(super) is_lost: bool,
+}
+
+impl Lease {
+    /// Returns a lease that has not begun.
+    pub(crate) fn new(length: Duration) -> Self {
+        Self { length, is_lost: true }
+    }
 }
 
 impl WriteConnection {
@@ -49,6 +69,15 @@ impl WriteConnection {
             deletion_count: watch::Sender::default(),
             lock: Some(lock),
             process_lock: None,
+            lease: None,
+        }
+    }
+
+    /// Begins a lease under a new id.
+    pub(crate) fn begin_lease(&mut self, owner: Owner) {
+        self.owner = owner;
+        if let Some(lease) = &mut self.lease {
+            lease.is_lost = false;
         }
     }
 

@@ -59,7 +59,7 @@ impl SqlStorage {
             )));
         }
         data_folder::create_folder(folder)?;
-        let lock = data_folder::lock_folder(folder)?;
+        let lock = data_folder::lock_folder(folder, false)?;
         data_folder::make_private(folder);
         let lacks_earlier_data = data_folder::prepare_database_file(folder, &lock)?;
         let options = SqliteConnectOptions::new()
@@ -111,6 +111,7 @@ impl SqlStorage {
             writer,
             readers: Readers::of_sqlite(readers),
             lacks_earlier_data,
+            nodes: None,
         })
     }
 }

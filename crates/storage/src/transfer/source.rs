@@ -55,13 +55,13 @@ impl Source {
             return Self::open_folder(settings.server.data()).await;
         };
         let folder = match locks_folder {
-            true => Some(data_folder::lock_folder(settings.server.data())?),
+            true => Some(data_folder::lock_folder(settings.server.data(), false)?),
             false => None,
         };
         // A pooler gives the lock's connection to others.
         let process_lock = match database.has_pooler {
             true => None,
-            false => Some(lock_database(&database.options()?).await?),
+            false => Some(lock_database(&database.options()?, false).await?),
         };
         let mut source = Self::open_postgres(&database).await?;
         source.folder = folder;
@@ -189,7 +189,7 @@ impl EmptyFolder {
     /// If a server uses it, or it has a database or what is left of one: SQLite would take an old write-ahead log for the new file's.
     pub fn lock(folder: &Path) -> Result<Self, TransferError> {
         data_folder::create_folder(folder)?;
-        let lock = data_folder::lock_folder(folder)?;
+        let lock = data_folder::lock_folder(folder, false)?;
         for suffix in ["", "-wal", "-shm", "-journal"] {
             let file = folder.join([DATABASE_FILE_NAME, suffix].concat());
             if file.try_exists()? {

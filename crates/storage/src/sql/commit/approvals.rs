@@ -3,7 +3,11 @@
 use crate::sql::database::{Connection, query};
 
 use super::{Batch, ChangeError, list_place::require_not_trashed, run_output::update_message};
-use crate::{ApprovalDecision, ChangeRejection, Outcome, RunKey, sql::messages};
+use crate::{
+    ApprovalDecision, ChangeRejection, Outcome, RunKey,
+    nodes::LeftAnswer,
+    sql::{messages, optional_text},
+};
 use parlor_protocol::{
     AssistantMessage, ConversationId, Position, RunEvent, RunStatus, ToolStatus, UserId,
     intent::{ApprovalAnswer, StartedRun},
@@ -99,6 +103,56 @@ impl Batch<'_> {
             },
             again: false,
         })
+    }
+
+    /// Stores the user's answer for the node that drives the run.
+    pub(super) async fn leave_answer(
+        &mut self,
+        connection: &mut Connection,
+        user_id: UserId,
+        approval: ApprovalDecision,
+    ) -> Result<Outcome, ChangeError> {
+        let ApprovalDecision { run, index, answer } = approval;
+        let row = query(
+            "SELECT answers FROM runs WHERE user_id = $1 AND id = $2 AND status = 'running' AND owner <> $3",
+        )
+        .bind_value(user_id)
+        .bind_value(run)
+        .bind(self.owner.to_string())
+        .fetch_optional(&mut *connection)
+        .await?;
+        let row = row.ok_or(ChangeRejection::RunActive)?;
+        let mut answers = match optional_text(&row, "answers")? {
+            Some(stored) => serde_json::from_str::<Vec<LeftAnswer>>(&stored).unwrap_or_default(),
+            None => Vec::new(),
+        };
+        // The first answer counts.
+        if answers.iter().all(|(answered, _)| *answered != index) {
+            answers.push((index, answer));
+        }
+        query("UPDATE runs SET answers = $3 WHERE user_id = $1 AND id = $2")
+            .bind_value(user_id)
+            .bind_value(run)
+            .bind(serde_json::to_string(&answers)?)
+            .execute(connection)
+            .await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Deletes answers that were applied, unless others came since.
+    pub(super) async fn forget_answers(
+        &mut self,
+        connection: &mut Connection,
+        run: RunKey,
+        stored: &str,
+    ) -> Result<Outcome, ChangeError> {
+        query("UPDATE runs SET answers = NULL WHERE user_id = $1 AND id = $2 AND answers = $3")
+            .bind_value(run.user_id)
+            .bind_value(run.message_id)
+            .bind(stored)
+            .execute(connection)
+            .await?;
+        Ok(Outcome::Done)
     }
 
     /// Allows a tool for the rest of a conversation. Allowing it twice has no further effect.

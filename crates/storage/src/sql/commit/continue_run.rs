@@ -40,6 +40,7 @@ impl Batch<'_> {
             Err(ChangeRejection::NotFound)?;
         }
         require_not_trashed(&mut *connection, (run.user_id, conversation_id)).await?;
+        self.require_abandoned(&mut *connection, run).await?;
         let event = RunEvent::RunResumed { resumed_at: self.at };
         apply_to_run(assistant, &event);
         self.append_events(&mut *connection, &run, &[event]).await?;

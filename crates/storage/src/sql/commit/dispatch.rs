@@ -163,6 +163,13 @@ impl Batch<'_> {
                 self.answer_approval(connection, *user_id, *approval).await
             }
             RunChange::TakeOver { run } => self.take_run(connection, *run).await,
+            RunChange::Recover { run } => self.recover_run(connection, *run).await,
+            RunChange::LeaveAnswer { user_id, approval } => {
+                self.leave_answer(connection, *user_id, *approval).await
+            }
+            RunChange::ForgetAnswers { run, stored } => {
+                self.forget_answers(connection, *run, stored).await
+            }
             RunChange::Resume { run } => self.resume_abandoned_run(connection, *run).await,
             RunChange::StoreContextSnapshot {
                 run,

@@ -8,10 +8,10 @@ use std::{
 use crate::sql::database::{Connection, query};
 
 use super::{
-    super::{database::dialect, json, log_page, position, writer::BEGIN},
+    super::{database::dialect, id, json, log_page, position, writer::BEGIN},
     Batch, ChangeError, Transaction,
 };
-use crate::{Change, LoggedEvent, StorageError};
+use crate::{Change, LoggedEvent, StorageError, damage::skip_damaged};
 use parlor_protocol::{
     ConversationId, Event, EventBody, MessageId, Placeholder, Position, UserEvent, UserId,
 };
@@ -32,14 +32,21 @@ macro_rules! set_position {
 impl Batch<'_> {
     /// Returns the last position of a user's log, including the events of this transaction.
     pub(super) async fn last_position(
-        &self,
+        &mut self,
         connection: &mut Connection,
         user_id: UserId,
     ) -> Result<Position, StorageError> {
         Ok(match self.last_positions.get(&user_id) {
             Some(head) => *head,
             None if let Some(head) = self.known_positions.get(&user_id) => *head,
-            None => log_page::last_log_position(connection, user_id).await?,
+            None => {
+                if connection.is_postgres() && !self.locked_logs.contains(&user_id) {
+                    let lock = query(dialect::LOCK_LOG_ON_POSTGRES).bind_value(user_id);
+                    lock.fetch_all(&mut *connection).await?;
+                    self.locked_logs.insert(user_id);
+                }
+                log_page::last_log_position(connection, user_id).await?
+            }
         })
     }
 
@@ -114,10 +121,13 @@ impl Batch<'_> {
     ) -> Result<(), StorageError> {
         self.ensure_begun(&mut *connection).await?;
         let owners: BTreeSet<UserId> = changes.iter().filter_map(Change::log_owner).collect();
-        query(dialect::LOCK_LOGS_ON_POSTGRES)
+        let locked = query(dialect::LOCK_LOGS_ON_POSTGRES)
             .bind_list(owners)
             .fetch_all(connection)
             .await?;
+        for row in &locked {
+            self.locked_logs.extend(skip_damaged("users", "of changes", id::<UserId>(row, "id"))?);
+        }
         Ok(())
     }
 
@@ -130,6 +140,7 @@ impl Batch<'_> {
         if self.events.is_empty() && self.transaction == Transaction::NotBegun {
             return Ok(());
         }
+        self.notify_nodes(&mut *connection).await?;
         let mut chunks = self.events.chunks(MAX_ROWS_PER_TEXT).peekable();
         let mut begun = self.transaction != Transaction::NotBegun;
         loop {

@@ -13,13 +13,18 @@ use crate::sql::database::{Connection, query};
 
 use self::{
     intents::{intent_request, started_by_intent, store_intent},
+    lease::{is_refusal, was_committed},
     log::{EMPTY_EVENTS, erase_event},
     ownership::{foreign_runs, owned_run},
     search::{REBUILD_INDEX, is_damaged_index},
 };
-use super::{WriteConnection, database::dialect::is_caused_by_data};
+use super::{
+    WriteConnection,
+    database::dialect::{is_caused_by_data, is_conflict},
+};
 use crate::{
-    Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, RunKey, RunOutput, StorageError, jobs::Owner,
+    Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, RunKey, RunOutput, StorageError,
+    jobs::Owner, nodes::CommitHint,
 };
 use parlor_base::crash_point;
 use parlor_protocol::{MessageId, Position, Timestamp, UserId};
@@ -41,6 +46,7 @@ mod files;
 pub(crate) mod hand_over;
 pub(crate) mod intents;
 mod jobs;
+mod lease;
 mod list_place;
 mod literature;
 mod log;
@@ -89,6 +95,15 @@ impl WriteConnection {
     ) -> Result<CommitResult, StorageError> {
         let mut connection = self.take_connection().await?;
         let mut committed = self.commit_on(&mut connection, at, changes).await;
+        for _ in 0..MAX_CONFLICTS {
+            if !matches!(&committed, Err(StorageError::Database(error)) if is_conflict(error)) {
+                break;
+            }
+            // Of another node's transaction.
+            let _ = connection.close().await;
+            connection = self.connector.connect().await?;
+            committed = self.commit_on(&mut connection, at, changes).await;
+        }
         if let Err(error) = &committed
             && is_damaged_index(error)
         {
@@ -97,8 +112,9 @@ impl WriteConnection {
             query(REBUILD_INDEX).execute(&mut connection).await?;
             committed = self.commit_on(&mut connection, at, changes).await;
         }
-        self.return_connection(committed.is_ok(), connection).await;
-        committed
+        let is_usable = matches!(committed, Ok((_, Connected::Usable)));
+        self.return_connection(is_usable, connection).await;
+        committed.map(|(committed, _)| committed)
     }
 
     /// Commits on a connection, which must be closed after an error: its transaction is still open.
@@ -107,7 +123,7 @@ impl WriteConnection {
         connection: &mut Connection,
         at: Timestamp,
         changes: &[Change],
-    ) -> Result<CommitResult, StorageError> {
+    ) -> Result<(CommitResult, Connected), StorageError> {
         crash_point!("commit::beginning", if changes.iter().any(Change::is_run_end));
         if connection.is_postgres() {
             // Others may write to the same logs.
@@ -122,11 +138,18 @@ impl WriteConnection {
             orphaned_runs: HashSet::new(),
             transaction: Transaction::NotBegun,
             has_deleted: false,
+            locked_logs: HashSet::new(),
+            hint: None,
         };
+        let mut transaction = None;
+        if let Some(lease) = &mut self.lease {
+            transaction = Some(batch.lock_lease(&mut *connection, lease, changes).await?);
+        }
         if connection.is_postgres() {
             batch.lock_logs(&mut *connection, changes).await?;
         }
-        let foreign = foreign_runs(&mut *connection, self.owner, changes).await?;
+        let has_nodes = self.lease.is_some();
+        let foreign = foreign_runs(&mut *connection, self.owner, has_nodes, changes).await?;
         let mut outcomes = Vec::with_capacity(changes.len());
         for change in changes {
             let is_deleted = |run: RunKey| {
@@ -150,7 +173,18 @@ impl WriteConnection {
         }
         crash_point!("commit::changed", if changes.iter().any(Change::is_run_end));
         batch.index_changes(&mut *connection).await?;
-        batch.write_events_and_commit(connection).await?;
+        let mut connected = Connected::Usable;
+        if let Err(error) = batch.write_events_and_commit(connection).await {
+            // Only the server's own words say that nothing was stored.
+            let (Some(transaction), false) = (transaction, is_refusal(&error)) else {
+                return Err(error);
+            };
+            tracing::warn!(%error, "the connection was lost during a commit");
+            if !was_committed(&self.connector, self.lease.as_mut(), &transaction).await? {
+                return Err(error);
+            }
+            connected = Connected::Lost;
+        }
         crash_point!("commit::committed", if changes.iter().any(Change::is_run_end));
         let Batch {
             last_positions,
@@ -182,12 +216,24 @@ impl WriteConnection {
                 self.orphaned_runs.remove(&run.message_id);
             }
         }
-        Ok(CommitResult {
+        let committed = CommitResult {
             outcomes,
             events: events.into_iter().map(Arc::new).collect(),
-        })
+        };
+        Ok((committed, connected))
     }
 }
+
+/// The state of the connection after a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Connected {
+    Usable,
+    /// It broke while the server committed.
+    Lost,
+}
+
+/// The number of times that changes are made again after a conflict with another node.
+const MAX_CONFLICTS: usize = 5;
 
 /// The number of logs whose last position is kept in memory.
 const MAX_KNOWN_POSITIONS: usize = 10_000;
@@ -216,6 +262,10 @@ struct Batch<'a> {
     transaction: Transaction,
     /// True if user data or the row of a file was deleted.
     has_deleted: bool,
+    /// The logs whose positions nobody else can give, on Postgres.
+    locked_logs: HashSet<UserId>,
+    /// What other nodes are told, without the positions; `None` if there are none.
+    hint: Option<CommitHint>,
 }
 
 impl Batch<'_> {
@@ -235,6 +285,7 @@ impl Batch<'_> {
             return Ok(Ok(Outcome::Done));
         }
         let (events, heads) = (self.events.len(), self.last_positions.clone());
+        let locked_logs = self.locked_logs.clone();
         let savepoint = match std::mem::replace(&mut self.transaction, Transaction::InSavepoint) {
             Transaction::NotBegun => "BEGIN IMMEDIATE; SAVEPOINT change",
             Transaction::Begun => "SAVEPOINT change",
@@ -259,6 +310,8 @@ impl Batch<'_> {
                 rolled_back?;
                 self.events.truncate(events);
                 self.last_positions = heads;
+                // The end of the savepoint has released the others.
+                self.locked_logs = locked_logs;
                 Ok(Err(rejection))
             }
         }

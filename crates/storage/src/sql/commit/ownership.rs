@@ -3,17 +3,18 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::sql::database::{Connection, query};
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{super::id, Batch, ChangeError};
-use crate::{Change, Outcome, RunKey, RunOutput, StorageError, jobs::Owner};
+use crate::{Change, ChangeRejection, Outcome, RunKey, RunOutput, StorageError, jobs::Owner};
 use parlor_protocol::MessageId;
 
 /// Returns the runs whose output is among the changes and that another process has taken. There are none in SQLite, where the lock of
-/// the data folder excludes other processes.
+/// the data folder excludes other processes. With nodes, a run without a row is one, too: another node has deleted it.
 pub(super) async fn foreign_runs(
     connection: &mut Connection,
     owner: Owner,
+    has_nodes: bool,
     changes: &[Change],
 ) -> Result<HashSet<MessageId>, StorageError> {
     if !connection.is_postgres() {
@@ -24,14 +25,20 @@ pub(super) async fn foreign_runs(
         return Ok(HashSet::new());
     }
     // A run of an earlier version has no owner.
-    let rows =
-        query("SELECT id FROM runs WHERE id IN (SELECT value FROM json_each($1)) AND owner IS NOT NULL AND owner <> $2")
-            .bind_list(&runs)
-            .bind(owner.to_string())
-            .fetch_all(connection)
-            .await?;
-    let foreign = rows.iter().map(|row| id(row, "id"));
-    foreign.collect()
+    let select = match has_nodes {
+        true => "SELECT id FROM runs WHERE id IN (SELECT value FROM json_each($1)) AND (owner IS NULL OR owner = $2)",
+        false => "SELECT id FROM runs WHERE id IN (SELECT value FROM json_each($1)) AND owner IS NOT NULL AND owner <> $2",
+    };
+    let rows = query(select)
+        .bind_list(&runs)
+        .bind(owner.to_string())
+        .fetch_all(connection)
+        .await?;
+    let found: HashSet<MessageId> = rows.iter().map(|row| id(row, "id")).collect::<Result<_, _>>()?;
+    Ok(match has_nodes {
+        true => runs.into_iter().filter(|run| !found.contains(run)).collect(),
+        false => found,
+    })
 }
 
 /// Returns the run of a change that only its owner may make. The tokens of a call count whoever reports them, and a run that can't be
@@ -47,13 +54,46 @@ pub(super) fn owned_run(change: &Change) -> Option<MessageId> {
 }
 
 impl Batch<'_> {
+    /// Makes this process the owner of a run that has none: the former one is not at work any more.
+    pub(super) async fn recover_run(
+        &mut self,
+        connection: &mut Connection,
+        run: RunKey,
+    ) -> Result<Outcome, ChangeError> {
+        self.require_abandoned(&mut *connection, run).await?;
+        self.take_run(connection, run).await
+    }
+
+    /// Rejects a run on which another node works.
+    pub(super) async fn require_abandoned(
+        &self,
+        connection: &mut Connection,
+        run: RunKey,
+    ) -> Result<(), ChangeError> {
+        if !connection.is_postgres() {
+            return Ok(());
+        }
+        let is_owned: bool = query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM runs r JOIN nodes n ON n.id = r.owner WHERE r.user_id = $1 AND r.id = $2 AND r.owner <> $3)",
+        )
+        .bind_value(run.user_id)
+        .bind_value(run.message_id)
+        .bind(self.owner.to_string())
+        .fetch_one(connection)
+        .await?;
+        if is_owned {
+            Err(ChangeRejection::FenceLost)?;
+        }
+        Ok(())
+    }
+
     /// Makes this process the owner of a run.
     pub(super) async fn take_run(
         &mut self,
         connection: &mut Connection,
         run: RunKey,
     ) -> Result<Outcome, ChangeError> {
-        query("UPDATE runs SET owner = $3 WHERE user_id = $1 AND id = $2")
+        query("UPDATE runs SET owner = $3 WHERE user_id = $1 AND id = $2 AND status IN ('running', 'waiting')")
             .bind_value(run.user_id)
             .bind_value(run.message_id)
             .bind(self.owner.to_string())

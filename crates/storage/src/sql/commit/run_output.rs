@@ -126,7 +126,7 @@ const ABANDON_RUN: &str = "UPDATE runs SET status = $3, \
          stored_position = CAST(coalesce(stored_position, 0) AS BIGINT), force_tools = CAST(force_tools AS TEXT), \
          counted_input = CAST(coalesce(counted_input, 0) AS BIGINT), counted_output = CAST(coalesce(counted_output, 0) AS BIGINT), \
          counted_cost = CAST(coalesce(counted_cost, 0) AS BIGINT), \
-         owner = CAST(owner AS TEXT) \
+         owner = CAST(owner AS TEXT), answers = NULL \
      WHERE user_id = $1 AND id = $2 AND status IN ('running', 'waiting')";
 
 impl Batch<'_> {

@@ -17,6 +17,16 @@ pub(super) const BEGIN_READING_ON_POSTGRES: &str = "BEGIN ISOLATION LEVEL REPEAT
 pub(crate) const LOCK_LOGS_ON_POSTGRES: &str =
     "SELECT id FROM users WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id FOR UPDATE";
 
+/// Locks the ids of the search index, until the transaction ends. Taken after the logs, in each transaction.
+pub(crate) const LOCK_INDEX_ON_POSTGRES: &str = "SELECT 1 AS locked FROM (SELECT pg_advisory_xact_lock(7237964911247)) taken";
+
+/// Locks the counter of one user's positions, if the user is known, until the transaction ends.
+pub(crate) const LOCK_LOG_ON_POSTGRES: &str = "SELECT id FROM users WHERE id = $1 FOR UPDATE";
+
+/// Locks the row of a node, without which nothing of it is stored. Returns the number of the transaction.
+pub(crate) const LOCK_LEASE_ON_POSTGRES: &str =
+    "SELECT CAST(pg_current_xact_id() AS TEXT) AS transaction FROM nodes WHERE id = $1 FOR KEY SHARE";
+
 /// Words that only SQLite has, and what Postgres gets in their place.
 const WORDS: [(&str, &str); 3] = [
     // Another writer may be at work: rows are locked one by one.
@@ -65,6 +75,25 @@ pub(crate) fn classify_postgres_error(error: &dyn sqlx::error::DatabaseError) ->
         "25006" | "42501" => StorageErrorKind::NotWritable,
         _ => StorageErrorKind::Other,
     })
+}
+
+/// Returns true if a transaction met another node's at the same rows: the same changes can be made again.
+pub(crate) fn is_conflict(error: &sqlx::Error) -> bool {
+    let sqlx::Error::Database(error) = error else {
+        return false;
+    };
+    let Some(error) = error.try_downcast_ref::<PgDatabaseError>() else {
+        return false;
+    };
+    match error.code() {
+        // Not serializable, deadlock.
+        "40001" | "40P01" => true,
+        // Two positions for the same event.
+        "23505" => error.constraint() == Some("events_pkey"),
+        // Postgres has ended a transaction that was left open.
+        "25P03" => true,
+        _ => false,
+    }
 }
 
 /// Returns true if an error was caused by the data of a change, and not by the database.

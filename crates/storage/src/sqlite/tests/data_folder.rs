@@ -202,11 +202,11 @@ async fn closed_storage_releases_the_folder() {
 #[test]
 fn folder_is_unlocked_despite_a_forked_process() {
     let folder = tempfile::tempdir().unwrap();
-    let lock = lock_folder(folder.path()).unwrap();
+    let lock = lock_folder(folder.path(), false).unwrap();
     // A process that has just been forked has the same files open.
     let inherited = lock.duplicate_files();
     drop(lock);
-    lock_folder(folder.path()).unwrap();
+    lock_folder(folder.path(), false).unwrap();
     drop(inherited);
 }
 

@@ -10,7 +10,7 @@ use crate::sql::database::{Connection, query, query_scalar};
 pub(in crate::sql) use self::sources::article_text;
 use self::sources::{Source, read_article, read_file, read_message, read_title};
 use super::{
-    super::{id, text},
+    super::{database::dialect, id, text},
     Batch, ChangeError, Transaction,
 };
 use crate::{
@@ -168,6 +168,7 @@ impl Batch<'_> {
         if !is_pending {
             return Ok(Outcome::Done);
         }
+        lock_index(&mut *connection).await?;
         let name = read_file(&mut *connection, &file).await?;
         query("DELETE FROM search_documents WHERE source = $1 AND passage >= $2")
             .bind(&file)
@@ -216,6 +217,9 @@ pub(in crate::sql) async fn index_pending(
         ),
     };
     let rows = query(select).bind(limit).fetch_all(&mut *connection).await?;
+    if !rows.is_empty() {
+        lock_index(&mut *connection).await?;
+    }
     for row in &rows {
         let (kind, source) = (text(row, "kind")?, text(row, "source")?);
         index_source(&mut *connection, &kind, &source).await?;
@@ -231,6 +235,16 @@ pub(in crate::sql) async fn index_pending(
             .await?;
     }
     Ok(rows.len())
+}
+
+/// Keeps other nodes from giving the same ids to documents, until the transaction ends.
+async fn lock_index(connection: &mut Connection) -> Result<(), StorageError> {
+    if connection.is_postgres() {
+        query(dialect::LOCK_INDEX_ON_POSTGRES)
+            .fetch_all(connection)
+            .await?;
+    }
+    Ok(())
 }
 
 /// Indexes a message, a title, the name of a file or an article, in place of what is indexed of it.

@@ -1,0 +1,413 @@
+//! The leases of nodes, and what they tell each other. Everything here has connections of its own: a long commit must not end a
+//! lease.
+//!
+//! All statements are plain texts, which a pooler takes outside of transactions. They contain ids and numbers only.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use sqlx::{
+    AssertSqlSafe, Executor, PgPool, Row,
+    postgres::{PgConnectOptions, PgListener, PgPoolOptions, PgRow},
+};
+use tokio::sync::mpsc;
+
+use super::PostgresDatabase;
+use crate::{
+    RunKey, StorageError,
+    jobs::{JobKey, Owner},
+    nodes::{AnsweredRun, CommitHint, NodeStorage, SharedChanges},
+    sql::SqlStorage,
+};
+use parlor_protocol::{JobId, MessageId, Position, UserId};
+
+/// The channel of notifications.
+pub(crate) const CHANNEL: &str = "parlor_commits";
+
+/// The kinds of changes that nodes have in memory, in the table `node_changes`.
+pub(crate) const ACCESS: &str = "access";
+pub(crate) const ENDPOINTS: &str = "endpoints";
+
+/// The present time of the database, in milliseconds since 1970.
+const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/// This process as a node.
+#[derive(Debug)]
+pub(crate) struct Nodes {
+    pool: PgPool,
+    lease: Duration,
+    has_notifications: bool,
+    /// The id of the present lease.
+    owner: Mutex<Option<Owner>>,
+}
+
+impl Nodes {
+    /// Returns the node; `None` if there is one process.
+    pub fn new(database: &PostgresDatabase, options: &PgConnectOptions) -> Option<Self> {
+        let settings = &database.nodes;
+        settings.enabled.then(|| Self {
+            pool: PgPoolOptions::new()
+                .max_connections(4)
+                .acquire_timeout(settings.lease)
+                .connect_lazy_with(options.clone()),
+            lease: settings.lease,
+            has_notifications: !database.has_pooler,
+            owner: Mutex::new(None),
+        })
+    }
+
+    pub fn lease(&self) -> Duration {
+        self.lease
+    }
+
+    fn lease_ms(&self) -> u128 {
+        self.lease.as_millis()
+    }
+
+    async fn execute(&self, statement: String) -> Result<u64, StorageError> {
+        let executed = self.pool.execute(sqlx::raw_sql(AssertSqlSafe(statement))).await?;
+        Ok(executed.rows_affected())
+    }
+
+    async fn rows(&self, statement: String) -> Result<Vec<PgRow>, StorageError> {
+        Ok(self.pool.fetch_all(sqlx::raw_sql(AssertSqlSafe(statement))).await?)
+    }
+
+    /// Returns the present id as a literal; one that nobody has without a lease.
+    fn owner(&self) -> String {
+        let owner = *self.owner.lock();
+        owner.map(|owner| owner.to_string()).unwrap_or_default()
+    }
+}
+
+/// Returns ids as an array of texts.
+fn array(ids: impl IntoIterator<Item = impl ToString>) -> String {
+    let ids: Vec<String> = ids.into_iter().map(|id| format!("'{}'", id.to_string())).collect();
+    format!("ARRAY[{}]::text[]", ids.join(","))
+}
+
+fn parse<T: std::str::FromStr<Err = uuid::Error>>(row: &PgRow, column: &str) -> Result<T, StorageError> {
+    let text: &str = row.try_get(column)?;
+    Ok(text.parse()?)
+}
+
+#[async_trait]
+impl NodeStorage for SqlStorage {
+    fn has_nodes(&self) -> bool {
+        self.nodes.is_some()
+    }
+
+    async fn join(&self) -> Result<(), StorageError> {
+        let Some(nodes) = &self.nodes else {
+            return Ok(());
+        };
+        // No commit is in progress while the owner changes.
+        let mut writer = self.writer.lock().await;
+        let (former, owner) = (nodes.owner(), Owner::of_new_process());
+        *nodes.owner.lock() = None;
+        nodes
+            .execute(format!(
+                "DELETE FROM nodes WHERE id = '{former}'; \
+                 INSERT INTO nodes (id, expires_at) VALUES ('{owner}', {NOW} + {})",
+                nodes.lease_ms()
+            ))
+            .await?;
+        *nodes.owner.lock() = Some(owner);
+        writer.begin_lease(owner);
+        Ok(())
+    }
+
+    async fn renew(&self) -> Result<bool, StorageError> {
+        let Some(nodes) = &self.nodes else {
+            return Ok(true);
+        };
+        let extended = nodes
+            .execute(format!(
+                "UPDATE nodes SET expires_at = {NOW} + {} WHERE id = '{}'",
+                nodes.lease_ms(),
+                nodes.owner()
+            ))
+            .await?;
+        Ok(extended > 0)
+    }
+
+    async fn leave(&self) -> Result<(), StorageError> {
+        let Some(nodes) = &self.nodes else {
+            return Ok(());
+        };
+        nodes
+            .execute(format!("DELETE FROM nodes WHERE id = '{}'", nodes.owner()))
+            .await?;
+        nodes.pool.close().await;
+        Ok(())
+    }
+
+    async fn end_expired(&self) -> Result<u64, StorageError> {
+        let Some(nodes) = &self.nodes else {
+            return Ok(0);
+        };
+        // One that commits at this moment is alive: its row is locked, and looked at again later.
+        nodes
+            .execute(format!(
+                "DELETE FROM nodes WHERE id IN (SELECT id FROM nodes WHERE expires_at < {NOW} AND id <> '{}' \
+                 FOR UPDATE SKIP LOCKED)",
+                nodes.owner()
+            ))
+            .await
+    }
+
+    async fn lost_runs(&self, runs: &[MessageId]) -> Result<Vec<MessageId>, StorageError> {
+        let Some(nodes) = self.nodes.as_ref().filter(|_| !runs.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let own = nodes
+            .rows(format!(
+                "SELECT id FROM runs WHERE id = ANY ({}) AND owner = '{}'",
+                array(runs),
+                nodes.owner()
+            ))
+            .await?;
+        let own: Vec<MessageId> = own.iter().map(|row| parse(row, "id")).collect::<Result<_, _>>()?;
+        Ok(runs.iter().filter(|run| !own.contains(run)).copied().collect())
+    }
+
+    async fn lost_jobs(&self, jobs: &[JobKey]) -> Result<Vec<JobKey>, StorageError> {
+        let Some(nodes) = self.nodes.as_ref().filter(|_| !jobs.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let rows = nodes
+            .rows(format!(
+                "SELECT id, fence FROM jobs WHERE id = ANY ({}) AND status = 'running'",
+                array(jobs.iter().map(|job| job.job_id))
+            ))
+            .await?;
+        let mut own = Vec::new();
+        for row in &rows {
+            own.push((parse::<JobId>(row, "id")?, row.try_get::<i64, _>("fence")?));
+        }
+        let is_own = |job: &JobKey| own.contains(&(job.job_id, job.fence.0.cast_signed()));
+        Ok(jobs.iter().filter(|job| !is_own(job)).copied().collect())
+    }
+
+    async fn answered_runs(&self) -> Result<Vec<AnsweredRun>, StorageError> {
+        let Some(nodes) = &self.nodes else {
+            return Ok(Vec::new());
+        };
+        let rows = nodes
+            .rows(format!(
+                "SELECT user_id, conversation_id, id, answers FROM runs WHERE status IN ('running', 'waiting') \
+                 AND answers IS NOT NULL AND owner = '{}'",
+                nodes.owner()
+            ))
+            .await?;
+        let mut runs = Vec::new();
+        for row in &rows {
+            let stored: String = row.try_get("answers")?;
+            runs.push(AnsweredRun {
+                run: RunKey {
+                    user_id: parse(row, "user_id")?,
+                    conversation_id: parse(row, "conversation_id")?,
+                    message_id: parse(row, "id")?,
+                },
+                // Unreadable ones are deleted like applied ones: the user is asked again.
+                answers: serde_json::from_str(&stored).unwrap_or_default(),
+                stored,
+            });
+        }
+        Ok(runs)
+    }
+
+    async fn is_own_active_run(&self, run: MessageId) -> Result<bool, StorageError> {
+        let Some(nodes) = &self.nodes else {
+            return Ok(true);
+        };
+        let rows = nodes
+            .rows(format!(
+                "SELECT id FROM runs WHERE id = '{run}' AND status IN ('running', 'waiting') AND owner = '{}'",
+                nodes.owner()
+            ))
+            .await?;
+        Ok(!rows.is_empty())
+    }
+
+    async fn log_heads(&self, users: &[UserId]) -> Result<Vec<(UserId, Position)>, StorageError> {
+        let Some(nodes) = self.nodes.as_ref().filter(|_| !users.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let rows = nodes
+            .rows(format!(
+                "SELECT id, position FROM users WHERE id = ANY ({})",
+                array(users)
+            ))
+            .await?;
+        let mut heads = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let position: i64 = row.try_get("position")?;
+            heads.push((parse(row, "id")?, Position(position.unsigned_abs())));
+        }
+        Ok(heads)
+    }
+
+    async fn shared_changes(&self) -> Result<SharedChanges, StorageError> {
+        let Some(nodes) = &self.nodes else {
+            return Ok(SharedChanges::default());
+        };
+        let rows = nodes.rows("SELECT kind, number FROM node_changes".into()).await?;
+        let mut changes = SharedChanges::default();
+        for row in &rows {
+            let number: i64 = row.try_get("number")?;
+            match row.try_get("kind")? {
+                ACCESS => changes.access = number,
+                ENDPOINTS => changes.endpoints = number,
+                // Of a later version.
+                _ => {}
+            }
+        }
+        Ok(changes)
+    }
+
+    async fn follow_commits(&self, hints: mpsc::Sender<CommitHint>) -> Result<(), StorageError> {
+        let Some(nodes) = self.nodes.as_ref().filter(|nodes| nodes.has_notifications) else {
+            return Ok(());
+        };
+        let mut listener = PgListener::connect_with(&nodes.pool).await?;
+        listener.eager_reconnect(false);
+        listener.listen(CHANNEL).await?;
+        // What was committed before is found by this look.
+        let mut next = Some(CommitHint::unknown());
+        loop {
+            if let Some(hint) = next.take()
+                && hints.send(hint).await.is_err()
+            {
+                return Ok(());
+            }
+            match listener.try_recv().await? {
+                Some(notification) => next = CommitHint::read(notification.payload(), &nodes.owner()),
+                // The connection was lost; the caller begins again.
+                None => return Err(StorageError::Database(sqlx::Error::WorkerCrashed)),
+            }
+        }
+    }
+}
+
+/// The maximum length of a notification in bytes. Postgres takes 7,999.
+const MAX_PAYLOAD_BYTES: usize = 7_900;
+
+impl CommitHint {
+    /// Returns a hint that everything may have changed.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            is_unknown: true,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the text of a notification: the id of the node, letters for what has changed, and the positions by user.
+    pub(crate) fn write(&self, owner: Owner) -> String {
+        let mut text = format!("{owner} ");
+        for (is_set, letter) in [(self.has_shared_changes, 's'), (self.has_work_changes, 'w')] {
+            if is_set {
+                text.push(letter);
+            }
+        }
+        for (user_id, position) in &self.positions {
+            text.push_str(&format!(" {user_id}={}", position.0));
+            if text.len() > MAX_PAYLOAD_BYTES {
+                return format!("{owner} ?");
+            }
+        }
+        text
+    }
+
+    /// Reads the text of a notification; `None` if it is this node's own.
+    fn read(text: &str, own: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        if words.next() == Some(own) {
+            return None;
+        }
+        let letters = words.next().unwrap_or("?");
+        let mut hint = Self {
+            has_shared_changes: letters.contains('s'),
+            has_work_changes: letters.contains('w'),
+            is_unknown: letters.contains('?'),
+            positions: Vec::new(),
+        };
+        for word in words {
+            let read = word.split_once('=').and_then(|(user, position)| {
+                let position = position.parse().ok().map(Position)?;
+                Some((user.parse().ok()?, position))
+            });
+            match read {
+                Some(position) => hint.positions.push(position),
+                None => hint.is_unknown = true,
+            }
+        }
+        Some(hint)
+    }
+}
+
+/// Returns true if a transaction was committed, when that is known. Asks again while the server still works on it.
+///
+/// # Errors
+///
+/// If the server can't be asked within this time.
+pub(crate) async fn was_committed(
+    options: &PgConnectOptions,
+    transaction: &str,
+    within: Duration,
+) -> Result<bool, StorageError> {
+    use sqlx::ConnectOptions as _;
+    let asking = async {
+        loop {
+            if let Ok(mut connection) = options.connect().await {
+                let status = format!("SELECT pg_xact_status('{transaction}'::xid8)");
+                let row = connection
+                    .fetch_one(sqlx::raw_sql(AssertSqlSafe(status)))
+                    .await;
+                let status = row.and_then(|row| row.try_get::<Option<String>, _>(0));
+                match status.as_ref().map(Option::as_deref) {
+                    Ok(Some("committed")) => return true,
+                    Ok(Some("aborted")) => return false,
+                    _ => {}
+                }
+            }
+            tokio::time::sleep(ASK_AGAIN).await;
+        }
+    };
+    let asked = tokio::time::timeout(within, asking).await;
+    asked.map_err(|_| StorageError::LeaseLost)
+}
+
+/// The time between two questions.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// A shared handle.
+pub(crate) type SharedNodes = Option<Arc<Nodes>>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notification_is_read_as_written() {
+        let (own, other) = (Owner::of_new_process(), Owner::of_new_process());
+        let hint = CommitHint {
+            positions: vec![(UserId::LOCAL, Position(7)), (UserId::new(), Position(1 << 40))],
+            has_work_changes: true,
+            ..CommitHint::default()
+        };
+        let text = hint.write(other);
+        assert_eq!(CommitHint::read(&text, &own.to_string()), Some(hint));
+        assert_eq!(CommitHint::read(&text, &other.to_string()), None);
+        let long = CommitHint {
+            positions: (0..1000).map(|_| (UserId::new(), Position(1))).collect(),
+            ..CommitHint::default()
+        };
+        assert!(long.write(other).len() < 8000);
+        assert_eq!(
+            CommitHint::read(&long.write(other), ""),
+            Some(CommitHint::unknown())
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! The lease of a node in its transactions: nothing is stored without it, and other nodes are told what was.
+
+use crate::sql::database::{Connection, query};
+
+use super::{Batch, Transaction};
+use crate::{
+    Change, ConversationChange, PersonalChange, RunChange, StorageError,
+    accounts::AccountChange,
+    jobs::JobChange,
+    nodes::CommitHint,
+    postgres::nodes::{self, ACCESS, CHANNEL, ENDPOINTS},
+    shares::ShareChange,
+    sql::{
+        database::{Connector, dialect},
+        writer::Lease,
+    },
+};
+
+/// Returns true if a transaction was committed whose end is not known.
+///
+/// # Errors
+///
+/// If that can't be found out within the lease: it counts as lost, since changes that are made again could be stored twice.
+pub(super) async fn was_committed(
+    connector: &Connector,
+    lease: Option<&mut Lease>,
+    transaction: &str,
+) -> Result<bool, StorageError> {
+    let (Connector::Postgres(options, _), Some(lease)) = (connector, lease) else {
+        return Ok(false);
+    };
+    let asked = nodes::was_committed(options, transaction, lease.length).await;
+    lease.is_lost |= asked.is_err();
+    asked
+}
+
+impl Batch<'_> {
+    /// Begins the transaction, and keeps the lease from being ended during it. Returns the number of the transaction.
+    ///
+    /// # Errors
+    ///
+    /// If the lease has ended.
+    pub(super) async fn lock_lease(
+        &mut self,
+        connection: &mut Connection,
+        lease: &mut Lease,
+        changes: &[Change],
+    ) -> Result<String, StorageError> {
+        if lease.is_lost {
+            return Err(StorageError::LeaseLost);
+        }
+        // A transaction of a paused process would keep others from its rows: Postgres ends it.
+        let open_ms = (lease.length / 2).as_millis();
+        query(format!(
+            "BEGIN; SET LOCAL idle_in_transaction_session_timeout = {open_ms}"
+        ))
+        .execute(&mut *connection)
+        .await?;
+        self.transaction = Transaction::Begun;
+        let row = query(dialect::LOCK_LEASE_ON_POSTGRES)
+            .bind(self.owner.to_string())
+            .fetch_optional(&mut *connection)
+            .await?;
+        let Some(row) = row else {
+            lease.is_lost = true;
+            return Err(StorageError::LeaseLost);
+        };
+        let mut hint = CommitHint::default();
+        for (kind, has_changed) in [
+            (ACCESS, changes.iter().any(may_end_access)),
+            (ENDPOINTS, changes.iter().any(changes_endpoints)),
+        ] {
+            if has_changed {
+                hint.has_shared_changes = true;
+                query(
+                    "INSERT INTO node_changes (kind, number) VALUES ($1, 1) \
+                     ON CONFLICT (kind) DO UPDATE SET number = node_changes.number + 1",
+                )
+                .bind(kind)
+                .execute(&mut *connection)
+                .await?;
+            }
+        }
+        hint.has_work_changes = changes.iter().any(changes_work);
+        self.hint = Some(hint);
+        Ok(row.try_get("transaction")?)
+    }
+
+    /// Tells other nodes of this transaction, if it is committed.
+    pub(super) async fn notify_nodes(&mut self, connection: &mut Connection) -> Result<(), StorageError> {
+        let Some(mut hint) = self.hint.take() else {
+            return Ok(());
+        };
+        hint.positions = self
+            .last_positions
+            .iter()
+            .map(|(user_id, position)| (*user_id, *position))
+            .collect();
+        if hint == CommitHint::default() {
+            return Ok(());
+        }
+        // A function without a value can't be read.
+        query("SELECT 1 AS told FROM (SELECT pg_notify($1, $2)) told")
+            .bind(CHANNEL)
+            .bind(hint.write(self.owner))
+            .fetch_all(connection)
+            .await?;
+        Ok(())
+    }
+}
+
+/// Returns true if the server has said that a transaction failed, so that nothing of it is stored.
+pub(super) fn is_refusal(error: &StorageError) -> bool {
+    match error {
+        // The server itself is stopping, or was stopped: it may have committed before.
+        StorageError::Database(sqlx::Error::Database(error)) => {
+            !error.code().is_some_and(|code| code.starts_with("57"))
+        }
+        StorageError::Database(sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed) => {
+            false
+        }
+        _ => true,
+    }
+}
+
+/// Returns true if a change may end an access on any node.
+fn may_end_access(change: &Change) -> bool {
+    match change {
+        Change::Account(change) => ends_access_of_account(change),
+        Change::Personal { change, .. } => matches!(change, PersonalChange::RevokeToken { .. }),
+        Change::Share(change) => matches!(change, ShareChange::End { .. }),
+        _ => false,
+    }
+}
+
+fn ends_access_of_account(change: &AccountChange) -> bool {
+    match change {
+        AccountChange::UseSession { .. }
+        | AccountChange::Create { .. }
+        | AccountChange::CreateProvided { .. }
+        | AccountChange::AddLink { .. }
+        | AccountChange::DeleteLink { .. }
+        | AccountChange::NoteFailure { .. }
+        | AccountChange::TrimAuditLog { .. } => false,
+        AccountChange::StartSession { replaces, .. } => replaces.is_some(),
+        AccountChange::Rename { .. }
+        | AccountChange::SetRole { .. }
+        | AccountChange::EndSession { .. }
+        | AccountChange::EndSessions { .. }
+        | AccountChange::SetPassword { .. }
+        | AccountChange::SetDisabled { .. }
+        | AccountChange::BeginDeletion { .. }
+        | AccountChange::Delete { .. } => true,
+        AccountChange::By { change, .. } => ends_access_of_account(change),
+    }
+}
+
+/// Returns true if a change concerns the model servers that nodes have in memory.
+fn changes_endpoints(change: &Change) -> bool {
+    match change {
+        Change::Endpoint { .. } => true,
+        // The keys of a user go with the account.
+        Change::Account(change) => deletes_account(change),
+        _ => false,
+    }
+}
+
+fn deletes_account(change: &AccountChange) -> bool {
+    match change {
+        AccountChange::Delete { .. } => true,
+        AccountChange::By { change, .. } => deletes_account(change),
+        _ => false,
+    }
+}
+
+/// Returns true if a change may take a run or a job from another node, or leaves it an answer.
+fn changes_work(change: &Change) -> bool {
+    match change {
+        Change::Run(change) => matches!(change, RunChange::TakeOver { .. } | RunChange::LeaveAnswer { .. }),
+        Change::Job { change, .. } => matches!(change, JobChange::Stop { .. } | JobChange::Delete { .. }),
+        Change::Conversation { change, .. } => matches!(
+            change,
+            ConversationChange::Delete
+                | ConversationChange::Erase { .. }
+                | ConversationChange::Expire { .. }
+                | ConversationChange::EraseMessage { .. }
+        ),
+        Change::Account(change) => deletes_account(change),
+        _ => false,
+    }
+}

@@ -1,0 +1,204 @@
+//! This process as one of several nodes on a database (`docs/nodes.md`): its lease, the work that it takes over, and what it learns
+//! of the commits of others.
+
+use std::time::Duration;
+
+use tokio::{
+    sync::mpsc,
+    task::JoinHandle,
+    time::{Instant, MissedTickBehavior, interval, sleep, timeout},
+};
+
+use crate::app::{AppState, deletion};
+use parlor_storage::{
+    StorageError,
+    nodes::{CommitHint, SharedChanges},
+};
+
+/// The number of commits of other nodes that wait to be looked at. Further ones wait in the connection.
+const MAX_WAITING_HINTS: usize = 256;
+
+/// Starts the tasks of a node; none if this is the only process.
+pub(super) fn start(app: &AppState) -> Vec<JoinHandle<()>> {
+    if !app.storage.has_nodes() {
+        return Vec::new();
+    }
+    vec![
+        tokio::spawn(keep_lease(app.clone())),
+        tokio::spawn(take_over_periodically(app.clone())),
+        tokio::spawn(Watch::new(app.clone()).run()),
+    ]
+}
+
+/// Extends the lease. If it can't, or the lease has ended, ends the work of this node and begins another lease.
+async fn keep_lease(app: AppState) {
+    let settings = &app.settings.nodes;
+    let mut ticks = interval(settings.renewal);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // The lease ends at this time after the last extension was asked for, or later.
+    let mut extended = Instant::now();
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = app.journal.wait_until_lease_lost() => {}
+        }
+        let asked = Instant::now();
+        let is_lost = app.journal.has_lost_lease()
+            || extended.elapsed() >= settings.lease
+            || match timeout(settings.renewal, app.storage.renew()).await {
+                Ok(Ok(true)) => {
+                    extended = asked;
+                    false
+                }
+                Ok(Ok(false)) => true,
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "the lease of this node could not be extended");
+                    false
+                }
+                Err(_) => {
+                    tracing::warn!("the lease of this node could not be extended in time");
+                    false
+                }
+            };
+        if is_lost {
+            extended = begin_another_lease(&app, settings.renewal).await;
+        }
+    }
+}
+
+/// Ends all work without a trace, and begins another lease. Returns the time at which it was asked for.
+async fn begin_another_lease(app: &AppState, retry: Duration) -> Instant {
+    tracing::error!("this node has lost its lease; it ends its work, which other nodes take over");
+    app.journal.lose_lease();
+    tokio::join!(app.runs.drop_all(), app.jobs.drop_all());
+    loop {
+        let asked = Instant::now();
+        match app.storage.join().await {
+            Ok(()) => {
+                app.journal.begin_lease();
+                tracing::warn!("this node has a lease again");
+                return asked;
+            }
+            Err(error) => tracing::warn!(%error, "this node can't begin a lease yet"),
+        }
+        sleep(retry).await;
+    }
+}
+
+/// Ends the leases of nodes that are not heard of any more, and takes over what nobody works on.
+async fn take_over_periodically(app: AppState) {
+    let mut ticks = interval(app.settings.nodes.renewal);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if app.journal.has_lost_lease() || app.runs.is_closed() {
+            continue;
+        }
+        match app.storage.end_expired().await {
+            Ok(0) => {}
+            Ok(count) => {
+                tracing::warn!(count, "the leases of other nodes have ended");
+                // Of what they were about to erase.
+                tokio::spawn(deletion::erase_hidden(app.clone()));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the leases of other nodes can't be read");
+                continue;
+            }
+        }
+        app.runs.recover().await;
+        app.jobs.recover().await;
+    }
+}
+
+/// What this node has seen of the commits of others.
+struct Watch {
+    app: AppState,
+    shared: SharedChanges,
+}
+
+impl Watch {
+    fn new(app: AppState) -> Self {
+        Self {
+            app,
+            shared: SharedChanges::default(),
+        }
+    }
+
+    async fn run(mut self) {
+        let app = self.app.clone();
+        let poll = app.settings.nodes.poll;
+        let (sender, mut hints) = mpsc::channel(MAX_WAITING_HINTS);
+        let mut ticks = interval(poll);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let following = follow(&app, sender, poll);
+        tokio::pin!(following);
+        loop {
+            let looked = tokio::select! {
+                () = &mut following => return,
+                Some(hint) = hints.recv() => self.look_at(hint).await,
+                () = app.journal.wait_for_refused_output() => self.look_for_work().await,
+                _ = ticks.tick() => self.look().await,
+            };
+            if let Err(error) = looked {
+                tracing::warn!(%error, "the changes of other nodes can't be read; trying again");
+            }
+        }
+    }
+
+    async fn look_at(&mut self, hint: CommitHint) -> Result<(), StorageError> {
+        if hint.is_unknown {
+            return self.look().await;
+        }
+        for (user_id, position) in hint.positions {
+            self.app.hub.announce(user_id, position);
+        }
+        if hint.has_shared_changes {
+            self.look_for_shared_changes().await?;
+        }
+        if hint.has_work_changes {
+            self.look_for_work().await?;
+        }
+        Ok(())
+    }
+
+    /// Looks at everything that other nodes may have changed.
+    async fn look(&mut self) -> Result<(), StorageError> {
+        let users = self.app.hub.users();
+        for (user_id, position) in self.app.storage.log_heads(&users).await? {
+            self.app.hub.announce(user_id, position);
+        }
+        self.look_for_shared_changes().await?;
+        self.look_for_work().await
+    }
+
+    async fn look_for_shared_changes(&mut self) -> Result<(), StorageError> {
+        let now = self.app.storage.shared_changes().await?;
+        if now.access != self.shared.access {
+            self.app.access.recheck();
+        }
+        if now.endpoints != self.shared.endpoints {
+            self.app.endpoints.reload().await?;
+        }
+        self.shared = now;
+        Ok(())
+    }
+
+    async fn look_for_work(&self) -> Result<(), StorageError> {
+        self.app.runs.drop_lost_runs().await?;
+        self.app.jobs.drop_lost_jobs().await?;
+        self.app.runs.apply_left_answers().await
+    }
+}
+
+/// Follows the notifications of other nodes. Never ends.
+async fn follow(app: &AppState, hints: mpsc::Sender<CommitHint>, retry: Duration) {
+    loop {
+        match app.storage.follow_commits(hints.clone()).await {
+            // There are none: the poll has to do.
+            Ok(()) => return std::future::pending().await,
+            Err(error) => tracing::warn!(%error, "the notifications of other nodes are followed again"),
+        }
+        sleep(retry).await;
+    }
+}
