@@ -8,7 +8,7 @@ use parlor_base::{
     settings::{DatabaseUrl, Overrides, Settings},
 };
 use parlor_databases::{RoleRequest, role_sql};
-use parlor_storage::{SqlStorage, Storage};
+use parlor_storage::{SqlStorage, Storage, nodes::NodeStorage};
 
 use super::{CommandError, DatabaseCommand, serve::host_to_open};
 
@@ -96,7 +96,10 @@ pub async fn print_password_link(overrides: &Overrides, name: &str) -> Result<()
     let storage = SqlStorage::open_configured(&settings).await.map_err(|error| {
         format!("the data in {data} can't be used: {error}. Stop Parlor first, if it runs")
     })?;
+    // Nodes may be at work.
+    storage.join().await?;
     let path = links::generate_offline(&storage, name, settings.accounts.link_lifetime).await?;
+    storage.leave().await?;
     storage.close().await?;
     let _ = writeln!(
         io::stdout(),

@@ -150,11 +150,12 @@ impl Watch {
         if hint.is_unknown {
             return self.look().await;
         }
-        for (user_id, position) in hint.positions {
-            self.app.hub.announce(user_id, position);
-        }
+        // Before the events that tell of it.
         if hint.has_shared_changes {
             self.look_for_shared_changes().await?;
+        }
+        for (user_id, position) in hint.positions {
+            self.app.hub.announce(user_id, position);
         }
         if hint.has_work_changes {
             self.look_for_work().await?;
@@ -164,11 +165,11 @@ impl Watch {
 
     /// Looks at everything that other nodes may have changed.
     async fn look(&mut self) -> Result<(), StorageError> {
+        self.look_for_shared_changes().await?;
         let users = self.app.hub.users();
         for (user_id, position) in self.app.storage.log_heads(&users).await? {
             self.app.hub.announce(user_id, position);
         }
-        self.look_for_shared_changes().await?;
         self.look_for_work().await
     }
 

@@ -26,6 +26,7 @@ mod hand_over;
 mod jobs;
 mod json_log;
 mod kill;
+mod nodes;
 mod projects;
 mod provider_kinds;
 mod python;

@@ -45,6 +45,7 @@ mod model_capabilities;
 mod model_payloads;
 mod news;
 mod nginx;
+mod nodes;
 mod openapi;
 mod operations;
 mod pages;

@@ -1,13 +1,18 @@
 //! The runs of this process among those of other nodes (`docs/nodes.md`). The database decides whose a run is, and refuses output of
 //! others; here the work on runs that are lost is ended.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::{sync::atomic::Ordering::Relaxed, time::Duration};
+
+use tokio::time::timeout;
 
 use super::{Runs, StartError, journal_error};
 use parlor_journal::JournalError;
 use parlor_storage::{
     ApprovalDecision, Change, ChangeRejection, RunChange, RunKey, StorageError, nodes::AnsweredRun,
 };
+
+/// The time between two looks for runs that began while all are dropped.
+const DROP_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Runs {
     /// Ends the work on runs that other nodes have taken or ended.
@@ -27,11 +32,11 @@ impl Runs {
     /// Ends the work on all runs, since this node has lost its lease, and waits until that is done.
     pub async fn drop_all(&self) {
         while let Some(run) = self.0.active.any_active() {
-            // Also those that began meanwhile.
             for run in self.0.active.begun() {
                 self.0.active.lose(run);
             }
-            self.0.active.wait_until_ended(run).await;
+            // One that began meanwhile is lost at the next look.
+            let _ = timeout(DROP_INTERVAL, self.0.active.wait_until_ended(run)).await;
         }
     }
 

@@ -93,6 +93,14 @@ impl Browser {
         }
     }
 
+    /// Returns the same browser at another server.
+    pub(crate) fn at(&self, parlor: &Parlor) -> Self {
+        Self {
+            url: parlor.url.clone(),
+            ..self.clone()
+        }
+    }
+
     /// The cookies that it sends.
     pub(crate) fn cookies(&self) -> &str {
         &self.cookies

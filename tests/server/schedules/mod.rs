@@ -25,7 +25,7 @@ use crate::support::{Parlor, read_json, settings, with_database};
 
 /// A clock that the test moves.
 #[derive(Clone, Default)]
-struct TestClock(Arc<AtomicI64>);
+pub(crate) struct TestClock(Arc<AtomicI64>);
 
 impl Clock for TestClock {
     fn now(&self) -> Timestamp {
@@ -35,13 +35,13 @@ impl Clock for TestClock {
 
 impl TestClock {
     /// Returns a clock at an instant, such as `2026-03-28T12:00:00Z`.
-    fn at(text: &str) -> Self {
+    pub(crate) fn at(text: &str) -> Self {
         let clock = Self::default();
         clock.set(text);
         clock
     }
 
-    fn set(&self, text: &str) {
+    pub(crate) fn set(&self, text: &str) {
         self.set_milliseconds(instant(text).as_millisecond());
     }
 
@@ -55,13 +55,13 @@ fn instant(text: &str) -> jiff::Timestamp {
 }
 
 /// A server whose schedules look at the test's clock, when the test says so.
-struct Timed {
+pub(crate) struct Timed {
     parlor: Parlor,
     timer: ScheduleTimer,
 }
 
 impl Timed {
-    async fn start(
+    pub(crate) async fn start(
         data: &Path,
         upstream: &Upstream,
         clock: &TestClock,
@@ -91,12 +91,12 @@ impl Timed {
         }
     }
 
-    async fn stop(self) {
+    pub(crate) async fn stop(self) {
         drop(self.timer);
         self.parlor.stop().await;
     }
 
-    async fn send_due(&self) {
+    pub(crate) async fn send_due(&self) {
         self.timer.send_due().await.expect("storage works");
     }
 
@@ -105,7 +105,7 @@ impl Timed {
     }
 
     /// Saves a schedule, and returns its id.
-    async fn save(&self, schedule: Value) -> String {
+    pub(crate) async fn save(&self, schedule: Value) -> String {
         let id = uuid::Uuid::now_v7().to_string();
         let (status, saved) = self.put(&id, &schedule).await;
         assert_eq!(status, 200, "{saved}");
@@ -133,7 +133,7 @@ impl Timed {
     }
 
     /// Returns the titles of all conversations, the newest first.
-    async fn titles(&self) -> Vec<String> {
+    pub(crate) async fn titles(&self) -> Vec<String> {
         let (_, list) = self.parlor.get_json("/api/conversations?limit=100").await;
         let all = list["conversations"].as_array().expect("a list");
         let titles = all.iter().map(|one| one["title"].as_str().expect("a title"));
@@ -141,7 +141,7 @@ impl Timed {
     }
 
     /// Waits until the last answer of a schedule has ended, and returns its conversation.
-    async fn ended(&self, id: &str) -> String {
+    pub(crate) async fn ended(&self, id: &str) -> String {
         let schedule = self.get(id).await;
         let conversation = schedule["last"]["conversation_id"]
             .as_str()

@@ -245,21 +245,25 @@ pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Setti
 /// Postgres.
 pub async fn with_database(mut settings: Settings) -> Settings {
     if std::env::var("PARLOR_TEST_DATABASE").is_ok_and(|database| database == "postgres") {
-        let prepare = async |url| {
-            let folder = tempfile::tempdir().unwrap();
-            let database = PostgresDatabase {
-                url,
-                has_pooler: false,
-                readers: 1,
-                nodes: NodeSettings::default(),
-            };
-            let storage = SqlStorage::open_postgres(folder.path(), &database).await;
-            storage.unwrap().close().await.unwrap();
-        };
-        let url = test_postgres::database_of(settings.server.data(), prepare).await;
-        settings.database.url = Some(Secret(url));
+        settings.database.url = Some(postgres_of(settings.server.data()).await);
     }
     settings
+}
+
+/// Returns the URL of the database of Postgres that belongs to a data folder.
+pub async fn postgres_of(data: &Path) -> Secret {
+    let prepare = async |url| {
+        let folder = tempfile::tempdir().unwrap();
+        let database = PostgresDatabase {
+            url,
+            has_pooler: false,
+            readers: 1,
+            nodes: NodeSettings::default(),
+        };
+        let storage = SqlStorage::open_postgres(folder.path(), &database).await;
+        storage.unwrap().close().await.unwrap();
+    };
+    Secret(test_postgres::database_of(data, prepare).await)
 }
 
 /// Returns the protocol of a kind of endpoint.

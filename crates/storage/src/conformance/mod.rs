@@ -23,6 +23,7 @@ mod literature;
 mod log;
 mod memories;
 mod model_calls;
+mod nodes;
 mod output;
 mod pages;
 mod parameters;

@@ -32,6 +32,9 @@ pub(crate) const ENDPOINTS: &str = "endpoints";
 /// The present time of the database, in milliseconds since 1970.
 const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
+/// The shortest wait for a connection.
+const MIN_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// This process as a node.
 #[derive(Debug)]
 pub(crate) struct Nodes {
@@ -49,7 +52,7 @@ impl Nodes {
         settings.enabled.then(|| Self {
             pool: PgPoolOptions::new()
                 .max_connections(4)
-                .acquire_timeout(settings.lease)
+                .acquire_timeout(settings.lease.max(MIN_TIMEOUT))
                 .connect_lazy_with(options.clone()),
             lease: settings.lease,
             has_notifications: !database.has_pooler,
