@@ -143,7 +143,10 @@ async fn a_paused_node_leaves_no_trace_when_it_wakes() {
     let log = read_log(&second.url, 0, until).await;
     assert_eq!(log[..before.len()], before);
     let of_run = log.iter().filter(|event| event.message_id == Some(run)).count();
-    let of_run_before = before.iter().filter(|event| event.message_id == Some(run)).count();
+    let of_run_before = before
+        .iter()
+        .filter(|event| event.message_id == Some(run))
+        .count();
     assert_eq!(of_run, of_run_before, "nothing of the paused node was stored");
 }
 
@@ -158,6 +161,9 @@ async fn nodes_share_the_database_with_nodes_only() {
         .await
         .unwrap();
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("another Parlor uses"), "{said}");
+    assert!(
+        !refused.status.success() && said.contains("another Parlor uses"),
+        "{said}"
+    );
     first.kill().await;
 }

@@ -175,7 +175,11 @@ impl ActiveRuns {
 
     /// Returns true if a run belongs to this process.
     pub fn has_begun(&self, run: MessageId) -> bool {
-        self.0.lock().entries.get(&run).is_some_and(|entry| entry.has_begun)
+        self.0
+            .lock()
+            .entries
+            .get(&run)
+            .is_some_and(|entry| entry.has_begun)
     }
 
     /// Ends the work of a run that another process has taken. What it still wants to store is refused.

@@ -82,7 +82,11 @@ impl Runs {
         if answer.is_some_and(|answer| self.0.goes_on_by_itself(answer)) && self.resume(run).await {
             return Recovered::GoesOn;
         }
-        let recovered = self.0.journal.submit(Change::Run(RunChange::Recover { run })).await;
+        let recovered = self
+            .0
+            .journal
+            .submit(Change::Run(RunChange::Recover { run }))
+            .await;
         match recovered {
             Err(JournalError::Rejected(ChangeRejection::FenceLost)) => return Recovered::ByOther,
             // A damaged run is abandoned, which needs no owner.

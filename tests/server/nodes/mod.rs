@@ -73,8 +73,10 @@ async fn read_answer(stream: &mut EventStream) -> Vec<Value> {
 async fn tokens_cross_nodes_in_order() {
     let pair = Pair::start().await;
     let words: String = (0..200).map(|number| format!("{number} ")).collect();
-    pair.upstream
-        .add_script(When::any(), Script::new().text("Begun. ").gate("go").stream(words, 2000.0));
+    pair.upstream.add_script(
+        When::any(),
+        Script::new().text("Begun. ").gate("go").stream(words, 2000.0),
+    );
     // From before the first event on.
     let mut there = pair.second.follow("/api/events?after=0").await;
     let mut here = pair.first.follow("/api/events?after=0").await;
@@ -87,16 +89,24 @@ async fn tokens_cross_nodes_in_order() {
     let (turn, of_run) = tokio::join!(turn.read_to_end(), of_run.read_to_end());
     noted.read_to_end().await;
 
-    let last = pair.first.get_json("/api/conversations").await.1["as_of"].as_u64().unwrap();
+    let last = pair.first.get_json("/api/conversations").await.1["as_of"]
+        .as_u64()
+        .unwrap();
     let mut logs = Vec::new();
     for stream in [&mut here, &mut there] {
         let mut log = Vec::new();
-        while log.last().is_none_or(|event: &Value| event["position"] != json!(last)) {
+        while log
+            .last()
+            .is_none_or(|event: &Value| event["position"] != json!(last))
+        {
             log.push(stream.next().await.unwrap());
         }
         logs.push(log);
     }
-    let positions: Vec<_> = logs[1].iter().map(|event| event["position"].as_u64().unwrap()).collect();
+    let positions: Vec<_> = logs[1]
+        .iter()
+        .map(|event| event["position"].as_u64().unwrap())
+        .collect();
     assert_eq!(positions, (1..=last).collect::<Vec<_>>());
     assert_eq!(logs[0], logs[1]);
     assert_eq!(of_run.last(), turn.last());
@@ -160,8 +170,12 @@ async fn a_deleted_conversation_ends_its_run_elsewhere() {
 #[tokio::test]
 async fn a_message_queued_at_another_node_is_sent_once() {
     let pair = Pair::start().await;
-    pair.upstream.add_script(When::user_contains("first"), Script::new().text("One").gate("end"));
-    pair.upstream.add_script(When::user_contains("second"), Script::new().text("Two."));
+    pair.upstream.add_script(
+        When::user_contains("first"),
+        Script::new().text("One").gate("end"),
+    );
+    pair.upstream
+        .add_script(When::user_contains("second"), Script::new().text("Two."));
     let mut log = pair.second.follow("/api/events?after=0").await;
     let mut turn = pair.first.chat(&message("first")).await;
     let begun = turn.next_of_type("text_delta").await;
@@ -174,6 +188,10 @@ async fn a_message_queued_at_another_node_is_sent_once() {
     assert_eq!(answers, ["complete", "complete"]);
     let conversation = string_field(&begun, "conversation_id");
     let transcript = pair.second.transcript(&conversation).await;
-    assert_eq!(transcript["messages"].as_array().unwrap().len(), 4, "{transcript}");
+    assert_eq!(
+        transcript["messages"].as_array().unwrap().len(),
+        4,
+        "{transcript}"
+    );
     assert_eq!(crate::support::raw_model_calls(&pair.upstream).len(), 2);
 }

@@ -56,14 +56,19 @@ async fn an_approval_is_answered_at_another_node() {
         When::user_contains("active"),
         asking().tool_call("id1", "waiting", r#"{"name":"it"}"#),
     );
-    pair.upstream.add_script(When::tool_gave(""), Script::new().text("Done."));
+    pair.upstream
+        .add_script(When::tool_gave(""), Script::new().text("Done."));
 
     // No node works on a run that waits: the one that gets the answer goes on.
     let mut turn = pair.first.chat(&message("pause")).await;
     let run = string_field(&turn.next_of_type("waiting").await, "message_id");
     allow(&pair.second, &run).await;
     let events = turn.read_to_end().await;
-    assert_eq!(event_types(&events).last().copied(), Some("complete"), "{events:?}");
+    assert_eq!(
+        event_types(&events).last().copied(),
+        Some("complete"),
+        "{events:?}"
+    );
     assert_eq!(ran.load(SeqCst), 1);
 
     // The node that works on a run, because of its other call, gets the answer of the other one.
@@ -74,7 +79,11 @@ async fn an_approval_is_answered_at_another_node() {
     assert_eq!((done["index"].as_u64(), ran.load(SeqCst)), (Some(0), 2));
     gate.add_permits(1);
     let events = turn.read_to_end().await;
-    assert_eq!(event_types(&events).last().copied(), Some("complete"), "{events:?}");
+    assert_eq!(
+        event_types(&events).last().copied(),
+        Some("complete"),
+        "{events:?}"
+    );
     assert_eq!(ran.load(SeqCst), 2);
 }
 

@@ -59,9 +59,13 @@ pub enum SettingsError {
          database"
     )]
     FilesInSqlite,
-    #[error("nodes.enabled is true, which needs a database of Postgres: set database.url or PARLOR_DATABASE, or switch it off")]
+    #[error(
+        "nodes.enabled is true, which needs a database of Postgres: set database.url or PARLOR_DATABASE, or switch it off"
+    )]
     NodesWithoutPostgres,
-    #[error("nodes.renewal must be at most a third of nodes.lease, so that one late extension does not end the lease")]
+    #[error(
+        "nodes.renewal must be at most a third of nodes.lease, so that one late extension does not end the lease"
+    )]
     LongRenewal,
     #[error("PARLOR_AUTH is “{0}”; it must be none, password, oidc or proxy")]
     UnknownAuthMode(String),

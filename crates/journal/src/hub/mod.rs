@@ -76,7 +76,10 @@ struct Topics {
 impl Topics {
     /// Tells all subscribers of a user's log that it has events up to this position.
     fn tell_to_read(&mut self, user_id: UserId, position: Position) {
-        let of_user = self.senders.iter().filter(|(topic, _)| topic.user_id() == user_id);
+        let of_user = self
+            .senders
+            .iter()
+            .filter(|(topic, _)| topic.user_id() == user_id);
         for (_, sender) in of_user {
             // The last subscriber may be leaving.
             let _ = sender.send(LiveMessage::ReadFromLog(position));
@@ -126,7 +129,9 @@ impl Hub {
     pub fn announce(&self, user_id: UserId, position: Position) {
         let mut topics = self.topics.lock();
         let known = topics.known.as_ref().and_then(|known| known.get(&user_id));
-        if known.is_none_or(|known| *known < position) && topics.senders.keys().any(|topic| topic.user_id() == user_id) {
+        if known.is_none_or(|known| *known < position)
+            && topics.senders.keys().any(|topic| topic.user_id() == user_id)
+        {
             topics.tell_to_read(user_id, position);
         }
     }

@@ -80,9 +80,7 @@ impl Change {
                 | RunChange::ForgetAnswers { run, .. }
                 | RunChange::StoreContextSnapshot { run, .. },
             ) => Some(run.user_id),
-            Self::Run(
-                RunChange::AnswerApproval { user_id, .. } | RunChange::LeaveAnswer { user_id, .. },
-            )
+            Self::Run(RunChange::AnswerApproval { user_id, .. } | RunChange::LeaveAnswer { user_id, .. })
             | Self::Intent { user_id, .. }
             | Self::Conversation { user_id, .. }
             | Self::Library { user_id, .. }

@@ -52,7 +52,11 @@ async fn nodes_give_each_position_once() {
                 .map(|turn| answer_run(turn.run, "answer", RunStatus::Complete));
             for batch in [starts, ends] {
                 let committed = storage.commit(NOON, &batch).await.expect("storage works");
-                assert!(committed.outcomes.iter().all(Result::is_ok), "{:?}", committed.outcomes);
+                assert!(
+                    committed.outcomes.iter().all(Result::is_ok),
+                    "{:?}",
+                    committed.outcomes
+                );
             }
         }
     };
@@ -72,7 +76,9 @@ async fn a_node_without_its_lease_stores_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (slow, other) = (node(&folder, EXPIRED).await, node(&folder, LONG).await);
     let turn = new_turn(TEST_USER, ConversationId::new(), "question");
-    commit_one(&slow, &turn.change).await.expect("nobody has ended its lease");
+    commit_one(&slow, &turn.change)
+        .await
+        .expect("nobody has ended its lease");
     assert_eq!(other.running_runs().await.unwrap(), [], "a node works on it");
     let resume = Change::Run(RunChange::Resume { run: turn.run });
     assert_eq!(commit_one(&other, &resume).await, Err(ChangeRejection::FenceLost));
@@ -93,14 +99,19 @@ async fn a_node_without_its_lease_stores_nothing() {
     // As a new node it has no run, but works.
     slow.join().await.unwrap();
     assert!(slow.renew().await.unwrap());
-    assert_eq!(slow.lost_runs(&[turn.run.message_id]).await.unwrap(), [turn.run.message_id]);
+    assert_eq!(
+        slow.lost_runs(&[turn.run.message_id]).await.unwrap(),
+        [turn.run.message_id]
+    );
     assert_eq!(
         commit_one(&slow, &append(turn.run, 0, "late")).await,
         Err(ChangeRejection::FenceLost)
     );
     assert_eq!(commit_one(&slow, &resume).await, Err(ChangeRejection::FenceLost));
     commit_one(&slow, &further.change).await.expect("it has a lease");
-    commit_one(&other, &append(turn.run, 0, "on time")).await.expect("its own");
+    commit_one(&other, &append(turn.run, 0, "on time"))
+        .await
+        .expect("its own");
 }
 
 #[tokio::test]
@@ -125,7 +136,10 @@ async fn a_taken_or_deleted_run_takes_no_output_of_its_former_node() {
     };
     commit_one(&first, &delete).await.expect("it is deleted");
     let before = read_log(&first, TEST_USER).await;
-    for late in [append(turn.run, 0, "late"), answer_run(turn.run, "late", RunStatus::Complete)] {
+    for late in [
+        append(turn.run, 0, "late"),
+        answer_run(turn.run, "late", RunStatus::Complete),
+    ] {
         assert_eq!(commit_one(&second, &late).await, Err(ChangeRejection::FenceLost));
     }
     assert_eq!(read_log(&first, TEST_USER).await, before);
@@ -153,25 +167,37 @@ async fn an_answer_is_left_for_the_node_of_the_run() {
         Err(ChangeRejection::RunActive),
         "it works on the run itself"
     );
-    for (index, answer) in [(0, ApprovalAnswer::Allow), (0, ApprovalAnswer::Deny), (2, ApprovalAnswer::Always)] {
-        commit_one(&second, &leave(index, answer)).await.expect("it is left");
+    for (index, answer) in [
+        (0, ApprovalAnswer::Allow),
+        (0, ApprovalAnswer::Deny),
+        (2, ApprovalAnswer::Always),
+    ] {
+        commit_one(&second, &leave(index, answer))
+            .await
+            .expect("it is left");
     }
     let left = first.answered_runs().await.unwrap();
     let first_counts: [LeftAnswer; 2] = [(0, ApprovalAnswer::Allow), (2, ApprovalAnswer::Always)];
     assert_eq!(left[0].answers, first_counts);
     assert_eq!(second.answered_runs().await.unwrap(), []);
     // One that came since is kept.
-    commit_one(&second, &leave(3, ApprovalAnswer::Allow)).await.expect("it is left");
+    commit_one(&second, &leave(3, ApprovalAnswer::Allow))
+        .await
+        .expect("it is left");
     let forget = |stored: &str| {
         Change::Run(RunChange::ForgetAnswers {
             run: turn.run,
             stored: stored.to_owned(),
         })
     };
-    commit_one(&first, &forget(&left[0].stored)).await.expect("nothing to do");
+    commit_one(&first, &forget(&left[0].stored))
+        .await
+        .expect("nothing to do");
     let left = first.answered_runs().await.unwrap();
     assert_eq!(left[0].answers.len(), 3);
-    commit_one(&first, &forget(&left[0].stored)).await.expect("they are applied");
+    commit_one(&first, &forget(&left[0].stored))
+        .await
+        .expect("they are applied");
     assert_eq!(first.answered_runs().await.unwrap(), []);
 }
 
@@ -191,12 +217,17 @@ async fn nodes_hear_of_commits() {
     let hint = hints.recv().await.expect("a hint");
     let position = first.last_position(TEST_USER).await.unwrap();
     assert_eq!(hint.positions, [(TEST_USER, position)], "of others alone");
-    assert_eq!(second.log_heads(&[TEST_USER]).await.unwrap(), [(TEST_USER, position)]);
+    assert_eq!(
+        second.log_heads(&[TEST_USER]).await.unwrap(),
+        [(TEST_USER, position)]
+    );
 
     assert_eq!(second.shared_changes().await.unwrap(), SharedChanges::default());
     let revoke = Change::Personal {
         user_id: TEST_USER,
-        change: PersonalChange::RevokeToken { token_id: TokenId::new() },
+        change: PersonalChange::RevokeToken {
+            token_id: TokenId::new(),
+        },
     };
     let _ = commit_one(&first, &revoke).await;
     let hint = hints.recv().await.expect("a hint");

@@ -74,7 +74,10 @@ impl Nodes {
     }
 
     async fn rows(&self, statement: String) -> Result<Vec<PgRow>, StorageError> {
-        Ok(self.pool.fetch_all(sqlx::raw_sql(AssertSqlSafe(statement))).await?)
+        Ok(self
+            .pool
+            .fetch_all(sqlx::raw_sql(AssertSqlSafe(statement)))
+            .await?)
     }
 
     /// Returns the present id as a literal; one that nobody has without a lease.
@@ -86,7 +89,10 @@ impl Nodes {
 
 /// Returns ids as an array of texts.
 fn array(ids: impl IntoIterator<Item = impl ToString>) -> String {
-    let ids: Vec<String> = ids.into_iter().map(|id| format!("'{}'", id.to_string())).collect();
+    let ids: Vec<String> = ids
+        .into_iter()
+        .map(|id| format!("'{}'", id.to_string()))
+        .collect();
     format!("ARRAY[{}]::text[]", ids.join(","))
 }
 
@@ -365,9 +371,7 @@ pub(crate) async fn was_committed(
         loop {
             if let Ok(mut connection) = options.connect().await {
                 let status = format!("SELECT pg_xact_status('{transaction}'::xid8)");
-                let row = connection
-                    .fetch_one(sqlx::raw_sql(AssertSqlSafe(status)))
-                    .await;
+                let row = connection.fetch_one(sqlx::raw_sql(AssertSqlSafe(status))).await;
                 let status = row.and_then(|row| row.try_get::<Option<String>, _>(0));
                 match status.as_ref().map(Option::as_deref) {
                     Ok(Some("committed")) => return true,

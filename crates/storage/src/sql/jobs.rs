@@ -183,9 +183,7 @@ impl JobStorage for SqlStorage {
             postgres: "SELECT user_id, id, fence FROM jobs WHERE status = 'running' \
                  AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = jobs.owner) ORDER BY id",
         };
-        let rows = query(select)
-            .fetch_all(&mut connection)
-            .await?;
+        let rows = query(select).fetch_all(&mut connection).await?;
         read_undamaged_rows("jobs", "id", &rows, |row| {
             let job_id: JobId = id(row, "id")?;
             let fence = number_or_zero("jobs", job_id, row, "fence")?;

@@ -21,8 +21,7 @@ use crate::{
     AttachedFile, AttachmentRow, Change, CommitResult, CompletedIntent, FileKinds, FileLocation, LogPage,
     MessageKey, PageContextSnapshot, PageSize, Queues, ReadyMessage, RecordedModelCall, RunContext, RunKey,
     SearchRequest, Storage, StorageError, StoredConversation, StoredFile, StoredRun, TokenHash,
-    postgres::nodes::SharedNodes,
-    sqlite::damage_check,
+    postgres::nodes::SharedNodes, sqlite::damage_check,
 };
 use parlor_protocol::{
     ApiToken, AttachmentId, ConversationId, IntentId, Memory, Message, MessageId, OlderMessages, Parameters,

@@ -52,7 +52,10 @@ pub(crate) struct Lease {
 impl Lease {
     /// Returns a lease that has not begun.
     pub(crate) fn new(length: Duration) -> Self {
-        Self { length, is_lost: true }
+        Self {
+            length,
+            is_lost: true,
+        }
     }
 }
 

@@ -167,9 +167,7 @@ impl Batch<'_> {
             RunChange::LeaveAnswer { user_id, approval } => {
                 self.leave_answer(connection, *user_id, *approval).await
             }
-            RunChange::ForgetAnswers { run, stored } => {
-                self.forget_answers(connection, *run, stored).await
-            }
+            RunChange::ForgetAnswers { run, stored } => self.forget_answers(connection, *run, stored).await,
             RunChange::Resume { run } => self.resume_abandoned_run(connection, *run).await,
             RunChange::StoreContextSnapshot {
                 run,

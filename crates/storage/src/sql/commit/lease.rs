@@ -116,9 +116,9 @@ pub(super) fn is_refusal(error: &StorageError) -> bool {
         StorageError::Database(sqlx::Error::Database(error)) => {
             !error.code().is_some_and(|code| code.starts_with("57"))
         }
-        StorageError::Database(sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed) => {
-            false
-        }
+        StorageError::Database(
+            sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed,
+        ) => false,
         _ => true,
     }
 }

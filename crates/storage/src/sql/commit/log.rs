@@ -126,7 +126,8 @@ impl Batch<'_> {
             .fetch_all(connection)
             .await?;
         for row in &locked {
-            self.locked_logs.extend(skip_damaged("users", "of changes", id::<UserId>(row, "id"))?);
+            self.locked_logs
+                .extend(skip_damaged("users", "of changes", id::<UserId>(row, "id"))?);
         }
         Ok(())
     }

@@ -26,8 +26,12 @@ pub(super) async fn foreign_runs(
     }
     // A run of an earlier version has no owner.
     let select = match has_nodes {
-        true => "SELECT id FROM runs WHERE id IN (SELECT value FROM json_each($1)) AND (owner IS NULL OR owner = $2)",
-        false => "SELECT id FROM runs WHERE id IN (SELECT value FROM json_each($1)) AND owner IS NOT NULL AND owner <> $2",
+        true => {
+            "SELECT id FROM runs WHERE id IN (SELECT value FROM json_each($1)) AND (owner IS NULL OR owner = $2)"
+        }
+        false => {
+            "SELECT id FROM runs WHERE id IN (SELECT value FROM json_each($1)) AND owner IS NOT NULL AND owner <> $2"
+        }
     };
     let rows = query(select)
         .bind_list(&runs)
@@ -93,12 +97,14 @@ impl Batch<'_> {
         connection: &mut Connection,
         run: RunKey,
     ) -> Result<Outcome, ChangeError> {
-        query("UPDATE runs SET owner = $3 WHERE user_id = $1 AND id = $2 AND status IN ('running', 'waiting')")
-            .bind_value(run.user_id)
-            .bind_value(run.message_id)
-            .bind(self.owner.to_string())
-            .execute(connection)
-            .await?;
+        query(
+            "UPDATE runs SET owner = $3 WHERE user_id = $1 AND id = $2 AND status IN ('running', 'waiting')",
+        )
+        .bind_value(run.user_id)
+        .bind_value(run.message_id)
+        .bind(self.owner.to_string())
+        .execute(connection)
+        .await?;
         Ok(Outcome::Done)
     }
 }

@@ -18,7 +18,8 @@ pub(crate) const LOCK_LOGS_ON_POSTGRES: &str =
     "SELECT id FROM users WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id FOR UPDATE";
 
 /// Locks the ids of the search index, until the transaction ends. Taken after the logs, in each transaction.
-pub(crate) const LOCK_INDEX_ON_POSTGRES: &str = "SELECT 1 AS locked FROM (SELECT pg_advisory_xact_lock(7237964911247)) taken";
+pub(crate) const LOCK_INDEX_ON_POSTGRES: &str =
+    "SELECT 1 AS locked FROM (SELECT pg_advisory_xact_lock(7237964911247)) taken";
 
 /// Locks the counter of one user's positions, if the user is known, until the transaction ends.
 pub(crate) const LOCK_LOG_ON_POSTGRES: &str = "SELECT id FROM users WHERE id = $1 FOR UPDATE";
