@@ -114,8 +114,8 @@ impl Server {
                  them",
                 marker.display()
             ),
-            // Another node may be about to store the row of a file.
-            None if storage.has_nodes() => {}
+            // In a folder that nodes share, another one may be about to store the row of a file.
+            None if storage.has_nodes() && settings.files.store.is_none() => {}
             None => files.delete_orphans().await,
         }
         files.move_contents().await?;
