@@ -4,7 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use futures::future::join_all;
 use leptos::prelude::LeptosOptions;
-use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
+use tokio::{
+    net::TcpListener,
+    task::{JoinHandle, JoinSet},
+    time::timeout,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -39,17 +43,17 @@ mod damage_check;
 mod memory;
 mod models_config;
 mod nodes;
+mod recovery;
+mod schedule_timer;
 mod trimming;
 
+use self::recovery::Recovery;
 pub use self::{
     built_in::{ServerParts, built_in_job_kinds, built_in_pages, built_in_tools},
     memory::return_freed_memory,
     models_config::models_config,
+    schedule_timer::ScheduleTimer,
 };
-
-/// The longest wait of a start for recovery, which ends the runs left by an earlier process. It takes longer
-/// only if storage fails.
-const RECOVERY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The timeout of each of the last steps: ending the remaining runs, the connections, the database.
 const CLOSE_STEP_TIMEOUT: Duration = Duration::from_secs(1);
@@ -60,8 +64,9 @@ pub struct Server {
     /// The listener of the metrics' own address.
     metrics_listener: Option<TcpListener>,
     writer: JoinHandle<()>,
-    /// The recovery of an earlier process's runs, if it takes longer than the start waits.
-    recovery: Option<JoinHandle<()>>,
+    /// Extends the lease of this node until it serves.
+    renewal: JoinSet<()>,
+    recovery: Recovery,
     mcp: Arc<mcp::Servers>,
     python: Python,
 }
@@ -96,6 +101,8 @@ impl Server {
         }
         let storage: Arc<dyn Storage> = Arc::new(database);
         storage.join().await?;
+        // The start may take longer than the lease.
+        let renewal = nodes::renew_during_start(storage.clone(), settings.nodes.renewal);
         let hub = Arc::new(Hub::new(metrics.clone()));
         if storage.has_nodes() {
             hub.expect_other_nodes();
@@ -189,19 +196,7 @@ impl Server {
             &settings,
         );
         let jobs = Jobs::new(runs.clone(), job_kinds, &settings);
-        let mut recovery = tokio::spawn({
-            let (runs, jobs) = (runs.clone(), jobs.clone());
-            async move {
-                runs.recover().await;
-                jobs.recover().await;
-            }
-        });
-        let ended = timeout(RECOVERY_TIMEOUT, &mut recovery).await.is_ok();
-        if !ended {
-            // Stored data can be read meanwhile.
-            tracing::error!("the last process's unfinished runs can't be ended yet");
-        }
-        let recovery = (!ended).then_some(recovery);
+        let recovery = Recovery::start(&runs, &jobs).await;
         let access = Arc::new(AccessMonitor::new(storage.clone(), settings.accounts.auth));
         let tokens = Arc::new(TokenAuthenticator::new(
             storage.clone(),
@@ -250,6 +245,7 @@ impl Server {
             app,
             metrics_listener: None,
             writer,
+            renewal,
             recovery,
             mcp,
             python,
@@ -299,6 +295,7 @@ impl Server {
             app,
             metrics_listener,
             writer,
+            renewal,
             recovery,
             mcp,
             python,
@@ -313,7 +310,8 @@ impl Server {
         let indexing = tokio::spawn(app::search::index_in_background(app.clone()));
         let sending = tokio::spawn(app::schedules::timer::run_periodically(app.clone()));
         let checking = tokio::spawn(damage_check::check_database(app.clone()));
-        let of_node = nodes::start(&app);
+        let of_node = nodes::start(&app, recovery.ended);
+        drop(renewal);
         let down = CancellationToken::new();
         let stopping = tokio::spawn({
             let (app, down) = (app.clone(), down.clone());
@@ -357,7 +355,7 @@ impl Server {
             erasing, deleting, expiring, trimming, sweeping, indexing, sending, checking, stopping,
         ]
         .into_iter()
-        .chain(recovery)
+        .chain(recovery.task)
         .chain(of_node)
         .collect();
         tasks.iter().for_each(JoinHandle::abort);
@@ -385,19 +383,5 @@ impl Server {
             Err(_) => tracing::warn!("the database is still busy; the next start cleans it up"),
         }
         Ok(())
-    }
-}
-
-/// The timer of schedules, besides its own looks.
-pub struct ScheduleTimer(AppState);
-
-impl ScheduleTimer {
-    /// Sends the messages of all schedules whose planned time has come.
-    ///
-    /// # Errors
-    ///
-    /// If the database can't be read.
-    pub async fn send_due(&self) -> Result<(), StorageError> {
-        app::schedules::timer::send_due(&self.0).await
     }
 }

@@ -1,31 +1,52 @@
 //! This process as one of several nodes on a database (`docs/nodes.md`): its lease, the work that it takes over, and what it learns
 //! of the commits of others.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::{
     sync::mpsc,
-    task::JoinHandle,
+    task::{JoinHandle, JoinSet},
     time::{Instant, MissedTickBehavior, interval, sleep, timeout},
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::app::{AppState, deletion};
 use parlor_storage::{
-    StorageError,
+    Storage, StorageError,
     nodes::{CommitHint, SharedChanges},
 };
 
 /// The number of commits of other nodes that wait to be looked at. Further ones wait in the connection.
 const MAX_WAITING_HINTS: usize = 256;
 
-/// Starts the tasks of a node; none if this is the only process.
-pub(super) fn start(app: &AppState) -> Vec<JoinHandle<()>> {
+/// Extends the lease while the server starts, until the returned set is dropped. Its loss is found when the server serves.
+pub(super) fn renew_during_start(storage: Arc<dyn Storage>, every: Duration) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    if storage.has_nodes() {
+        tasks.spawn(async move {
+            let mut ticks = interval(every);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                ticks.tick().await;
+                match timeout(every, storage.renew()).await {
+                    Ok(Ok(_)) => {}
+                    Ok(Err(error)) => tracing::warn!(%error, "the lease of this node could not be extended"),
+                    Err(_) => tracing::warn!("the lease of this node could not be extended in time"),
+                }
+            }
+        });
+    }
+    tasks
+}
+
+/// Starts the tasks of a node; none if this is the only process. It takes work over when its start has recovered what was left.
+pub(super) fn start(app: &AppState, recovered: CancellationToken) -> Vec<JoinHandle<()>> {
     if !app.storage.has_nodes() {
         return Vec::new();
     }
     vec![
         tokio::spawn(keep_lease(app.clone())),
-        tokio::spawn(take_over_periodically(app.clone())),
+        tokio::spawn(take_over_periodically(app.clone(), recovered)),
         tokio::spawn(Watch::new(app.clone()).run()),
     ]
 }
@@ -86,7 +107,9 @@ async fn begin_another_lease(app: &AppState, retry: Duration) -> Instant {
 }
 
 /// Ends the leases of nodes that are not heard of any more, and takes over what nobody works on.
-async fn take_over_periodically(app: AppState) {
+async fn take_over_periodically(app: AppState, recovered: CancellationToken) {
+    // Two recoveries at a time would take the same work.
+    recovered.cancelled().await;
     let mut ticks = interval(app.settings.nodes.renewal);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

@@ -154,7 +154,9 @@ async fn a_paused_node_leaves_no_trace_when_it_wakes() {
 async fn nodes_share_the_database_with_nodes_only() {
     let nodes = Nodes::new().await;
     let first = nodes.start().await;
-    let mut alone = nodes.command(nodes.folder.path());
+    // With a folder of its own, so that only the database refuses it.
+    let folder = tempfile::tempdir().unwrap();
+    let mut alone = nodes.command(folder.path());
     let refused = alone
         .env("PARLOR_CONFIG", crate::DEFAULT_SETTINGS)
         .output()
@@ -162,7 +164,7 @@ async fn nodes_share_the_database_with_nodes_only() {
         .unwrap();
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(
-        !refused.status.success() && said.contains("another Parlor uses"),
+        !refused.status.success() && said.contains("another Parlor uses the database: stop it first"),
         "{said}"
     );
     first.kill().await;

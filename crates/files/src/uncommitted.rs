@@ -5,7 +5,9 @@ use std::{path::PathBuf, sync::Arc};
 use super::{ContentForm, Inner};
 use parlor_journal::JournalError;
 use parlor_protocol::{Attachment, AttachmentId};
-use parlor_storage::{Change, FileLocation, RunKey, RunOutput, StorageErrorKind, StoredFile};
+use parlor_storage::{
+    Change, ChangeRejection, FileLocation, RunKey, RunOutput, StorageErrorKind, StoredFile,
+};
 
 /// The content of a file without a row, in all its forms. Dropping it deletes them: its caller may go away at any time.
 pub struct UncommittedContent {
@@ -25,14 +27,15 @@ impl UncommittedContent {
         }
     }
 
-    /// Commits the row, also if the caller goes away meanwhile. Deletes the content if the row is not accepted.
+    /// Commits the row, also if the caller goes away meanwhile. Deletes the content if the row is rejected. After another failure the row
+    /// may be stored nevertheless, and the next start knows.
     pub(super) async fn commit(self, change: Change) -> Result<(), JournalError> {
         let mut content = self;
         // If the process ends meanwhile, the next start knows whether there is a row.
         content.is_deleted_on_drop = false;
         let committed = tokio::spawn(async move {
             let committed = content.files.journal.submit(change).await;
-            if committed.is_err()
+            if committed.as_ref().is_err_and(is_not_stored)
                 && let Err(error) = content.files.contents.delete(content.location).await
             {
                 tracing::warn!(%error, "a file that was not kept could not be deleted; the next start deletes it");
@@ -41,6 +44,14 @@ impl UncommittedContent {
         });
         let runtime_ended = JournalError::Unavailable(StorageErrorKind::Other);
         committed.await.map_err(|_| runtime_ended)?
+    }
+}
+
+/// Returns true if a row was certainly not stored. Of a lost lease that is not known.
+fn is_not_stored(error: &JournalError) -> bool {
+    match error {
+        JournalError::Rejected(rejection) => *rejection != ChangeRejection::FenceLost,
+        JournalError::Unavailable(_) => false,
     }
 }
 
@@ -81,7 +92,7 @@ impl UncommittedFile {
     ///
     /// # Errors
     ///
-    /// If the run has ended or storage failed. Then the content is deleted.
+    /// If the run has ended; then the content is deleted. If storage failed; then the next start deletes it, unless there is a row.
     pub async fn commit_for_run(self, run: RunKey) -> Result<Attachment, JournalError> {
         let attachment = self.file.attachment.clone();
         let store = |file| Change::Output {

@@ -12,9 +12,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use self::{
+    lease::LeaseState,
     progress::Progress,
     turns::{Turn, Turns},
     writer::JournalWriter,
@@ -28,6 +29,7 @@ use parlor_storage::{
 };
 
 pub mod hub;
+mod lease;
 mod measure;
 mod progress;
 mod turns;
@@ -77,15 +79,6 @@ pub struct Journal {
     progress: Arc<Progress>,
     metrics: Arc<Metrics>,
     lease: Arc<LeaseState>,
-}
-
-/// The lease of this node, as far as the writer knows.
-#[derive(Debug, Default)]
-struct LeaseState {
-    /// True from its loss until the next one begins.
-    is_lost: watch::Sender<bool>,
-    /// Notified when output was refused because another node has the run.
-    refused_output: Notify,
 }
 
 #[derive(Debug)]
@@ -175,33 +168,6 @@ impl Journal {
             // The writer has ended because the process ends.
             std::future::pending().await
         }
-    }
-
-    /// Refuses all changes from now on: this node has lost its lease, and others take over its work.
-    pub fn lose_lease(&self) {
-        self.lease.is_lost.send_replace(true);
-    }
-
-    /// Accepts changes again, under another lease.
-    pub fn begin_lease(&self) {
-        self.lease.is_lost.send_replace(false);
-    }
-
-    /// Returns true while there is no lease.
-    pub fn has_lost_lease(&self) -> bool {
-        *self.lease.is_lost.borrow()
-    }
-
-    /// Waits until the lease is lost.
-    pub async fn wait_until_lease_lost(&self) {
-        let mut is_lost = self.lease.is_lost.subscribe();
-        // The sender lives as long as this.
-        let _ = is_lost.wait_for(|is_lost| *is_lost).await;
-    }
-
-    /// Waits until output is refused because another node has its run.
-    pub async fn wait_for_refused_output(&self) {
-        self.lease.refused_output.notified().await;
     }
 
     /// Applies a change and waits until it is committed and published.
@@ -327,20 +293,6 @@ fn reject(reply: Option<OutcomeSender>, kind: StorageErrorKind) {
     if let Some(reply) = reply {
         // The caller may have been cancelled.
         let _ = reply.send(Err(JournalError::Unavailable(kind)));
-    }
-}
-
-/// Refuses changes without a lease: output for good, since others take over the work, and intents for now.
-fn refuse(changes: Vec<Change>, waiting: Vec<Option<OutcomeSender>>) {
-    for (change, reply) in changes.into_iter().zip(waiting) {
-        let error = match change.is_output() {
-            true => JournalError::Rejected(ChangeRejection::FenceLost),
-            false => JournalError::Unavailable(StorageErrorKind::Other),
-        };
-        if let Some(reply) = reply {
-            // The caller may have been cancelled.
-            let _ = reply.send(Err(error));
-        }
     }
 }
 

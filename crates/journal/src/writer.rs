@@ -6,8 +6,12 @@ use std::{collections::HashSet, sync::Arc, time::Instant};
 use tokio::sync::watch;
 
 use super::{
-    ChangeQueues, JournalError, LeaseState, OutcomeSender, RETRY_DELAY, measure, merge_appends,
-    progress::Progress, refuse, reject, retain_output, turns::Turns,
+    ChangeQueues, JournalError, OutcomeSender, RETRY_DELAY,
+    lease::{LeaseState, refuse},
+    measure, merge_appends,
+    progress::Progress,
+    reject, retain_output,
+    turns::Turns,
 };
 use crate::hub::Hub;
 use parlor_base::clock;

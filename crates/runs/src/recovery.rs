@@ -9,7 +9,7 @@ use std::{
 use futures::{StreamExt, stream};
 use tokio::time::timeout;
 
-use super::{ReadError, Runs};
+use super::{ReadError, Runs, StartError};
 use crate::agent;
 use parlor_base::{clock, crash_point, metrics::runs::WorkKind};
 use parlor_journal::JournalError;
@@ -23,8 +23,17 @@ const MAX_CONCURRENT_RECOVERIES: usize = 64;
 enum Recovered {
     GoesOn,
     Ended,
-    /// Another node has taken it, or the next start does.
-    ByOther,
+    /// Another node has taken it, or the next look of a node or the next start does.
+    Later,
+}
+
+/// Returns true if a run could not be taken over now, but may be at the next look.
+fn may_succeed_later(error: &StartError) -> bool {
+    match error {
+        StartError::Journal(JournalError::Unavailable(kind)) => *kind != StorageErrorKind::Damaged,
+        StartError::Refused(_) | StartError::ShuttingDown => true,
+        _ => false,
+    }
 }
 
 impl Runs {
@@ -51,7 +60,7 @@ impl Runs {
                     Recovered::Ended => {
                         ended.fetch_add(1, Relaxed);
                     }
-                    Recovered::ByOther => return,
+                    Recovered::Later => return,
                 }
                 self.0.journal.metrics().runs.count_takeover(WorkKind::Answer);
             })
@@ -75,12 +84,18 @@ impl Runs {
         let read = || self.0.storage.message(run.user_id, run.message_id);
         let found = match self.0.retry_read("an interrupted run", read).await {
             Ok(found) => found,
-            Err(ReadError::ShuttingDown) => return Recovered::ByOther,
+            Err(ReadError::ShuttingDown) => return Recovered::Later,
             Err(ReadError::Damaged) => None,
         };
         let answer = found.as_ref().and_then(|(_, message)| message.assistant());
-        if answer.is_some_and(|answer| self.0.goes_on_by_itself(answer)) && self.resume(run).await {
-            return Recovered::GoesOn;
+        // A node looks again; a single process does not.
+        let is_left = |error: &StartError| self.0.storage.has_nodes() && may_succeed_later(error);
+        if answer.is_some_and(|answer| self.0.goes_on_by_itself(answer)) {
+            match self.resume(run).await {
+                Ok(()) => return Recovered::GoesOn,
+                Err(error) if is_left(&error) => return Recovered::Later,
+                Err(_) => {}
+            }
         }
         let recovered = self
             .0
@@ -88,7 +103,8 @@ impl Runs {
             .submit(Change::Run(RunChange::Recover { run }))
             .await;
         match recovered {
-            Err(JournalError::Rejected(ChangeRejection::FenceLost)) => return Recovered::ByOther,
+            Err(JournalError::Rejected(ChangeRejection::FenceLost)) => return Recovered::Later,
+            Err(error) if is_left(&error.into()) => return Recovered::Later,
             // A damaged run is abandoned, which needs no owner.
             Err(error) => tracing::warn!(%error, "an interrupted run could not be taken over"),
             Ok(_) => {}
@@ -151,6 +167,9 @@ impl Runs {
         };
         match self.0.journal.submit(end).await {
             Ok(_) => {}
+            Err(JournalError::Rejected(ChangeRejection::FenceLost)) if self.0.storage.has_nodes() => {
+                tracing::debug!(run = %run.message_id, "another node has taken an answer, or ended it");
+            }
             Err(
                 JournalError::Unavailable(StorageErrorKind::Damaged)
                 | JournalError::Rejected(ChangeRejection::FenceLost),

@@ -1,6 +1,6 @@
 //! Runs that go on by themselves after a crash or restart of the server, where that is safe: nothing may happen twice.
 
-use super::{Inner, Runs};
+use super::{Inner, Runs, StartError};
 use parlor_protocol::{AssistantMessage, RunStatus, ToolCall};
 use parlor_storage::{Change, RunChange, RunKey};
 
@@ -27,12 +27,16 @@ impl Inner {
 }
 
 impl Runs {
-    /// Lets a run go on that an earlier process left running. Returns false if it could not.
-    pub(super) async fn resume(&self, run: RunKey) -> bool {
+    /// Lets a run go on that an earlier process left running.
+    ///
+    /// # Errors
+    ///
+    /// If it could not.
+    pub(super) async fn resume(&self, run: RunKey) -> Result<(), StartError> {
         let resumed = self.start_run(run, Change::Run(RunChange::Resume { run })).await;
         if let Err(error) = &resumed {
             tracing::warn!(%error, run = %run.message_id, "an interrupted answer can't go on by itself");
         }
-        resumed.is_ok()
+        resumed.map(drop)
     }
 }

@@ -35,16 +35,12 @@ impl Runs {
         let runs = self.clone();
         let stopping = tokio::spawn(async move { runs.stop_and_wait(user_id, run).await });
         match timeout(STOP_TIMEOUT, stopping).await {
-            Ok(Ok(stopped)) => Ok(stopped?),
+            Ok(Ok(stopped)) => stopped,
             Ok(Err(_)) | Err(_) => Err(StopError::NotStored),
         }
     }
 
-    async fn stop_and_wait(
-        &self,
-        user_id: UserId,
-        run: MessageId,
-    ) -> Result<Option<RunStatus>, StorageError> {
+    async fn stop_and_wait(&self, user_id: UserId, run: MessageId) -> Result<Option<RunStatus>, StopError> {
         // Held to the end: a run that is continued meanwhile is stopped before it starts anything.
         let _stopping = self.0.active.stop(user_id, run);
         loop {
@@ -58,7 +54,14 @@ impl Runs {
             if let Some(_slot) = self.0.active.enter(running.key) {
                 self.end_abandoned_run(running.key, RunStatus::Stopped, None)
                     .await;
-                return Ok(self.0.storage.run(user_id, run).await?.map(|run| run.status));
+                let stored = self.0.storage.run(user_id, run).await?;
+                return match stored {
+                    // For instance without a lease: the end was refused.
+                    Some(run) if !run.status.is_terminal() && self.0.storage.has_nodes() => {
+                        Err(StopError::NotStored)
+                    }
+                    stored => Ok(stored.map(|run| run.status)),
+                };
             }
         }
     }

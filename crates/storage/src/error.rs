@@ -18,6 +18,10 @@ pub enum StorageError {
     Unreachable(Box<sqlx::Error>),
     #[error("another Parlor uses the database: stop it first")]
     DatabaseInUse,
+    #[error(
+        "other nodes work on this database, or were killed a moment ago: stop them and try again in some seconds, or set nodes.enabled"
+    )]
+    NodesAtWork,
     #[error("PostgreSQL 14 or newer is needed, and the server is {0}")]
     OldPostgres(String),
     #[error(

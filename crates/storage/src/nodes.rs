@@ -31,7 +31,7 @@ pub struct SharedChanges {
 /// A user's answer to an approval, by the index of the call.
 pub type LeftAnswer = (usize, ApprovalAnswer);
 
-/// An active run of this node with answers that another node has stored.
+/// An active run with answers that another node has stored: of this node, or paused and of a node that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnsweredRun {
     pub run: RunKey,
@@ -64,7 +64,8 @@ pub trait NodeStorage {
     /// Returns those of these jobs that were taken, stopped or deleted since they were taken under this number.
     async fn lost_jobs(&self, jobs: &[JobKey]) -> Result<Vec<JobKey>, StorageError>;
 
-    /// Returns the active runs of this node that have answers of other nodes.
+    /// Returns the active runs that have answers of other nodes and that this node has, or nobody: an owner may have ended between the
+    /// pause of its run and its look for answers.
     async fn answered_runs(&self) -> Result<Vec<AnsweredRun>, StorageError>;
 
     /// Returns true if this node works on a run, as far as is stored.

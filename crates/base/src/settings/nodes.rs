@@ -10,7 +10,8 @@ use super::SettingsError;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NodeSettings {
-    /// True if other processes may use the database at the same time. Experimental; all of them need it, and the same data folder.
+    /// True if other processes may use the database at the same time. Experimental; all of them need it, and the same files and
+    /// secret key.
     pub enabled: bool,
     /// The time after which others take over the work of a node that is not heard of.
     #[serde(deserialize_with = "super::duration::positive")]

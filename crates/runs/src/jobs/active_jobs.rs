@@ -1,6 +1,9 @@
 //! The active jobs of this process, so that they can be stopped and waited for.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -30,20 +33,24 @@ pub(super) struct JobSlot {
 }
 
 impl ActiveJobs {
-    pub fn enter(&self, key: JobKey) -> JobSlot {
+    /// Adds a job to the active ones. Returns `None` if it is active under the same number already.
+    pub fn enter(&self, key: JobKey) -> Option<JobSlot> {
         let stop = CancellationToken::new();
         let (end, closed) = watch::channel(());
         let job = ActiveJob {
             stop: stop.clone(),
             closed,
         };
-        self.0.lock().insert(key, job);
-        JobSlot {
+        match self.0.lock().entry(key) {
+            Entry::Occupied(_) => return None,
+            Entry::Vacant(entry) => entry.insert(job),
+        };
+        Some(JobSlot {
             active: self.clone(),
             key,
             stop,
             _end: end,
-        }
+        })
     }
 
     /// Returns the number of active jobs.
@@ -109,7 +116,8 @@ mod tests {
             job_id: JobId::new(),
             fence: Fence(1),
         };
-        let slot = active.enter(key);
+        let slot = active.enter(key).expect("it is not active");
+        assert!(active.enter(key).is_none(), "it is driven once");
         assert_eq!(active.stop(UserId::new(), key.job_id).now_or_never(), Some(()));
         assert!(!slot.stop.is_cancelled());
         assert_eq!(

@@ -108,7 +108,7 @@ impl Jobs {
                 }),
                 _ => None,
             };
-            let slot = taken.map(|key| (key, jobs.0.active.enter(key)));
+            let slot = taken.and_then(|key| Some((key, jobs.0.active.enter(key)?)));
             // The caller may have gone away.
             let _ = answer.send(outcome.map(|_| ()));
             if let Some((key, slot)) = slot {

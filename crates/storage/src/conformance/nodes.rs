@@ -235,3 +235,93 @@ async fn nodes_hear_of_commits() {
     assert_eq!(second.shared_changes().await.unwrap().access, 1);
     listener.abort();
 }
+
+#[tokio::test]
+async fn an_answer_that_was_left_for_an_ended_node_is_found_by_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (node(&folder, EXPIRED).await, node(&folder, LONG).await);
+    let turn = new_turn(TEST_USER, ConversationId::new(), "question");
+    commit_one(&first, &turn.change).await.expect("it is saved");
+    let leave = Change::Run(RunChange::LeaveAnswer {
+        user_id: TEST_USER,
+        approval: ApprovalDecision {
+            run: turn.run.message_id,
+            index: 0,
+            answer: ApprovalAnswer::Allow,
+        },
+    });
+    commit_one(&second, &leave).await.expect("it is left");
+    let message = AssistantMessage::new("x/m");
+    let pause = Change::Output {
+        run: turn.run,
+        output: RunOutput::PauseRun {
+            events: Vec::new(),
+            message,
+        },
+    };
+    commit_one(&first, &pause).await.expect("it pauses");
+    assert_eq!(second.answered_runs().await.unwrap(), [], "its node has it");
+    assert_eq!(second.end_expired().await.unwrap(), 1);
+    let left = second.answered_runs().await.unwrap();
+    assert_eq!(left[0].run, turn.run);
+}
+
+#[tokio::test]
+async fn a_run_of_a_living_node_is_not_recovered_or_abandoned_by_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (node(&folder, LONG).await, node(&folder, LONG).await);
+    let turn = new_turn(TEST_USER, ConversationId::new(), "question");
+    commit_one(&first, &turn.change).await.expect("it is saved");
+    let abandon = Change::Output {
+        run: turn.run,
+        output: RunOutput::AbandonRun {
+            events: Vec::new(),
+            status: RunStatus::Failed,
+            message: None,
+        },
+    };
+    assert_eq!(
+        commit_one(&second, &abandon).await,
+        Err(ChangeRejection::FenceLost)
+    );
+    // A second recovery of the same process must not take what it works on.
+    for recover in [
+        RunChange::Recover { run: turn.run },
+        RunChange::Resume { run: turn.run },
+    ] {
+        let recovered = commit_one(&first, &Change::Run(recover)).await;
+        assert_eq!(recovered, Err(ChangeRejection::FenceLost));
+    }
+    commit_one(&first, &abandon).await.expect("its own");
+}
+
+#[tokio::test]
+async fn nothing_is_trimmed_or_indexed_without_a_lease() {
+    let folder = tempfile::tempdir().unwrap();
+    let (slow, other) = (node(&folder, EXPIRED).await, node(&folder, LONG).await);
+    assert_eq!(other.end_expired().await.unwrap(), 1);
+    let trimmed = slow.trim_log(NOON, 0).await;
+    assert!(matches!(trimmed, Err(StorageError::LeaseLost)), "{trimmed:?}");
+    let indexed = slow.index_old_data().await;
+    assert!(matches!(indexed, Err(StorageError::LeaseLost)), "{indexed:?}");
+    other.trim_log(NOON, 0).await.expect("it has a lease");
+    other.index_old_data().await.expect("it has a lease");
+}
+
+#[tokio::test]
+async fn a_single_process_is_refused_behind_a_pooler_while_there_are_leases() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = node(&folder, LONG).await;
+    let alone = postgres::PostgresDatabase {
+        has_pooler: true,
+        ..postgres::tests::database_of(folder.path()).await
+    };
+    let other = tempfile::tempdir().unwrap();
+    let refused = SqlStorage::open_postgres(other.path(), &alone).await;
+    assert!(matches!(refused, Err(StorageError::NodesAtWork)));
+    assert!(first.renew().await.unwrap(), "its lease is kept");
+    first.leave().await.unwrap();
+    SqlStorage::open_postgres(other.path(), &alone)
+        .await
+        .expect("nobody is at work");
+}

@@ -15,11 +15,12 @@ use crate::{
     sql::{
         SqlStorage,
         database::{Connection as AnyConnection, Connector, Preparation, Readers},
-        writer::{Lease, WriteConnection},
+        writer::WriteConnection,
     },
 };
 use parlor_base::settings::{NodeSettings, Secret, Settings};
 
+mod commit_hint;
 pub(crate) mod migrations;
 pub(crate) mod nodes;
 
@@ -114,6 +115,9 @@ impl SqlStorage {
             .map_err(unreachable)?;
         let nodes = Nodes::new(database, &options);
         if !has_nodes {
+            if process_lock.is_none() {
+                nodes::require_none_at_work(&mut connection).await?;
+            }
             // No other process uses the database.
             connection
                 .execute("DELETE FROM nodes")
@@ -126,7 +130,7 @@ impl SqlStorage {
             lock,
         );
         writer.process_lock = process_lock;
-        writer.lease = nodes.as_ref().map(|nodes| Lease::new(nodes.lease()));
+        writer.lease = nodes.as_ref().map(|nodes| nodes.new_lease());
         Ok(Self {
             writer: Arc::new(Mutex::new(writer)),
             readers: Readers::of_postgres(readers, preparation),

@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use sqlx::{
-    AssertSqlSafe, Executor, PgPool, Row,
+    AssertSqlSafe, Executor, PgConnection, PgPool, Row,
     postgres::{PgConnectOptions, PgListener, PgPoolOptions, PgRow},
 };
 use tokio::sync::mpsc;
@@ -18,7 +18,10 @@ use crate::{
     RunKey, StorageError,
     jobs::{JobKey, Owner},
     nodes::{AnsweredRun, CommitHint, NodeStorage, SharedChanges},
-    sql::SqlStorage,
+    sql::{
+        SqlStorage,
+        writer::{Lease, within},
+    },
 };
 use parlor_protocol::{JobId, MessageId, Position, UserId};
 
@@ -60,8 +63,9 @@ impl Nodes {
         })
     }
 
-    pub fn lease(&self) -> Duration {
-        self.lease
+    /// Returns the lease for the writer, which has not begun.
+    pub fn new_lease(&self) -> Lease {
+        Lease::new(self.lease, self.has_notifications)
     }
 
     fn lease_ms(&self) -> u128 {
@@ -115,13 +119,13 @@ impl NodeStorage for SqlStorage {
         let mut writer = self.writer.lock().await;
         let (former, owner) = (nodes.owner(), Owner::of_new_process());
         *nodes.owner.lock() = None;
-        nodes
-            .execute(format!(
-                "DELETE FROM nodes WHERE id = '{former}'; \
-                 INSERT INTO nodes (id, expires_at) VALUES ('{owner}', {NOW} + {})",
-                nodes.lease_ms()
-            ))
-            .await?;
+        let joining = nodes.execute(format!(
+            "DELETE FROM nodes WHERE id = '{former}'; \
+             INSERT INTO nodes (id, expires_at) VALUES ('{owner}', {NOW} + {})",
+            nodes.lease_ms()
+        ));
+        // A row of which this node does not hear expires unused.
+        within(Some(nodes.lease.max(MIN_TIMEOUT)), joining).await?;
         *nodes.owner.lock() = Some(owner);
         writer.begin_lease(owner);
         Ok(())
@@ -170,13 +174,17 @@ impl NodeStorage for SqlStorage {
         let Some(nodes) = self.nodes.as_ref().filter(|_| !runs.is_empty()) else {
             return Ok(Vec::new());
         };
+        let owner = nodes.owner();
         let own = nodes
             .rows(format!(
-                "SELECT id FROM runs WHERE id = ANY ({}) AND owner = '{}'",
-                array(runs),
-                nodes.owner()
+                "SELECT id FROM runs WHERE id = ANY ({}) AND owner = '{owner}'",
+                array(runs)
             ))
             .await?;
+        if nodes.owner() != owner {
+            // An old answer: what this node took under its next id is not in it.
+            return Ok(Vec::new());
+        }
         let own: Vec<MessageId> = own.iter().map(|row| parse(row, "id")).collect::<Result<_, _>>()?;
         Ok(runs.iter().filter(|run| !own.contains(run)).copied().collect())
     }
@@ -206,7 +214,8 @@ impl NodeStorage for SqlStorage {
         let rows = nodes
             .rows(format!(
                 "SELECT user_id, conversation_id, id, answers FROM runs WHERE status IN ('running', 'waiting') \
-                 AND answers IS NOT NULL AND owner = '{}'",
+                 AND answers IS NOT NULL AND (owner = '{}' \
+                 OR status = 'waiting' AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = runs.owner))",
                 nodes.owner()
             ))
             .await?;
@@ -300,62 +309,6 @@ impl NodeStorage for SqlStorage {
     }
 }
 
-/// The maximum length of a notification in bytes. Postgres takes 7,999.
-const MAX_PAYLOAD_BYTES: usize = 7_900;
-
-impl CommitHint {
-    /// Returns a hint that everything may have changed.
-    pub(crate) fn unknown() -> Self {
-        Self {
-            is_unknown: true,
-            ..Self::default()
-        }
-    }
-
-    /// Returns the text of a notification: the id of the node, letters for what has changed, and the positions by user.
-    pub(crate) fn write(&self, owner: Owner) -> String {
-        let mut text = format!("{owner} ");
-        for (is_set, letter) in [(self.has_shared_changes, 's'), (self.has_work_changes, 'w')] {
-            if is_set {
-                text.push(letter);
-            }
-        }
-        for (user_id, position) in &self.positions {
-            text.push_str(&format!(" {user_id}={}", position.0));
-            if text.len() > MAX_PAYLOAD_BYTES {
-                return format!("{owner} ?");
-            }
-        }
-        text
-    }
-
-    /// Reads the text of a notification; `None` if it is this node's own.
-    fn read(text: &str, own: &str) -> Option<Self> {
-        let mut words = text.split(' ');
-        if words.next() == Some(own) {
-            return None;
-        }
-        let letters = words.next().unwrap_or("?");
-        let mut hint = Self {
-            has_shared_changes: letters.contains('s'),
-            has_work_changes: letters.contains('w'),
-            is_unknown: letters.contains('?'),
-            positions: Vec::new(),
-        };
-        for word in words {
-            let read = word.split_once('=').and_then(|(user, position)| {
-                let position = position.parse().ok().map(Position)?;
-                Some((user.parse().ok()?, position))
-            });
-            match read {
-                Some(position) => hint.positions.push(position),
-                None => hint.is_unknown = true,
-            }
-        }
-        Some(hint)
-    }
-}
-
 /// Returns true if a transaction was committed, when that is known. Asks again while the server still works on it.
 ///
 /// # Errors
@@ -386,35 +339,22 @@ pub(crate) async fn was_committed(
     asked.map_err(|_| StorageError::LeaseLost)
 }
 
+/// Refuses a database on which nodes work: behind a pooler, where no lock keeps others away, their leases say so.
+///
+/// # Errors
+///
+/// If there is a lease that has not expired.
+pub(crate) async fn require_none_at_work(connection: &mut PgConnection) -> Result<(), StorageError> {
+    let select = format!("SELECT EXISTS (SELECT 1 FROM nodes WHERE expires_at >= {NOW})");
+    let row = connection.fetch_one(sqlx::raw_sql(AssertSqlSafe(select))).await?;
+    match row.try_get(0)? {
+        true => Err(StorageError::NodesAtWork),
+        false => Ok(()),
+    }
+}
+
 /// The time between two questions.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 
 /// A shared handle.
 pub(crate) type SharedNodes = Option<Arc<Nodes>>;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_notification_is_read_as_written() {
-        let (own, other) = (Owner::of_new_process(), Owner::of_new_process());
-        let hint = CommitHint {
-            positions: vec![(UserId::LOCAL, Position(7)), (UserId::new(), Position(1 << 40))],
-            has_work_changes: true,
-            ..CommitHint::default()
-        };
-        let text = hint.write(other);
-        assert_eq!(CommitHint::read(&text, &own.to_string()), Some(hint));
-        assert_eq!(CommitHint::read(&text, &other.to_string()), None);
-        let long = CommitHint {
-            positions: (0..1000).map(|_| (UserId::new(), Position(1))).collect(),
-            ..CommitHint::default()
-        };
-        assert!(long.write(other).len() < 8000);
-        assert_eq!(
-            CommitHint::read(&long.write(other), ""),
-            Some(CommitHint::unknown())
-        );
-    }
-}

@@ -9,7 +9,7 @@ use super::{
     SqlStorage,
     database::{Connection, Row, query},
     id, read_undamaged_rows, text,
-    writer::BEGIN,
+    writer::begin,
 };
 use crate::{
     FileLocation, StorageError,
@@ -102,8 +102,12 @@ impl SqlStorage {
     ) -> Result<(), StorageError> {
         // It is never closed.
         let _permit = CONTENT_WRITERS.acquire().await;
-        let connector = self.writer.lock().await.connector()?;
+        let (connector, max_idle) = {
+            let writer = self.writer.lock().await;
+            (writer.connector()?, writer.time_limit())
+        };
         let mut connection = connector.connect().await?;
+        begin(&mut connection, max_idle).await?;
         let done = work(&mut connection).await;
         // Closing rolls back what was not committed.
         let closed = connection.close().await;
@@ -112,6 +116,7 @@ impl SqlStorage {
     }
 }
 
+/// In an open transaction, which it commits.
 async fn store(
     connection: &mut Connection,
     content: &StoredContent,
@@ -119,7 +124,6 @@ async fn store(
 ) -> Result<(), StorageError> {
     let name = content.location.stored_name.to_string();
     let user_id = content.location.user_id;
-    query(BEGIN).execute(&mut *connection).await?;
     // The row is locked: of two that store the same content, the second replaces the first one's parts.
     query(
         "INSERT INTO file_contents (stored_name, form, user_id, stored_in, bytes, sha256, created_at) \
@@ -157,8 +161,8 @@ async fn store(
     Ok(())
 }
 
+/// In an open transaction, which it commits.
 async fn delete(connection: &mut Connection, location: FileLocation) -> Result<(), StorageError> {
-    query(BEGIN).execute(&mut *connection).await?;
     query("DELETE FROM file_contents WHERE user_id = $1 AND stored_name = $2")
         .bind_value(location.user_id)
         .bind(location.stored_name.to_string())

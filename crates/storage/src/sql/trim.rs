@@ -3,20 +3,20 @@
 
 use crate::sql::database::{Connection, query};
 
-use super::{id, log_range::LogRange, optional_position, text, writer::BEGIN};
+use super::{id, log_range::LogRange, optional_position, text};
 use crate::{StorageError, damage::skip_damaged};
 use parlor_protocol::{Position, Timestamp, UserId};
 
 /// The number of events that one transaction removes. Commits wait while it runs.
 pub(crate) const MAX_EVENTS_PER_TRIM: u64 = 5_000;
 
-/// Trims the logs by at most [`MAX_EVENTS_PER_TRIM`] events and returns the number of removed events.
+/// Trims the logs in an open transaction by at most [`MAX_EVENTS_PER_TRIM`] events, commits that, and returns the number of removed
+/// events.
 pub(super) async fn trim_log(
     connection: &mut Connection,
     before: Timestamp,
     keep: u64,
 ) -> Result<u64, StorageError> {
-    query(BEGIN).execute(&mut *connection).await?;
     let mut removed = 0;
     for user in query("SELECT id FROM users ORDER BY id")
         .fetch_all(&mut *connection)

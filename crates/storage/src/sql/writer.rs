@@ -6,11 +6,11 @@ use std::{
 };
 
 use sqlx::{Connection as _, PgConnection};
-use tokio::sync::watch;
+use tokio::{sync::watch, time::timeout};
 
 use super::{
     commit::search::index_pending,
-    database::{Connection, Connector, query},
+    database::{Connection, Connector, dialect, query},
     trim,
 };
 use crate::{StorageError, data_folder::DataFolderLock, jobs::Owner, sqlite::checkpoint};
@@ -47,15 +47,43 @@ pub(crate) struct Lease {
     pub(super) length: Duration,
     /// True from the refusal of a commit until the next lease begins.
     pub(super) is_lost: bool,
+    /// True if other nodes are told of commits.
+    pub(super) has_notifications: bool,
 }
 
 impl Lease {
     /// Returns a lease that has not begun.
-    pub(crate) fn new(length: Duration) -> Self {
+    pub(crate) fn new(length: Duration, has_notifications: bool) -> Self {
         Self {
             length,
             is_lost: true,
+            has_notifications,
         }
+    }
+
+    /// Begins a transaction, and keeps the lease from being ended during it. Returns the number of the transaction.
+    ///
+    /// # Errors
+    ///
+    /// If the lease has ended.
+    pub(super) async fn begin(
+        &mut self,
+        connection: &mut Connection,
+        owner: Owner,
+    ) -> Result<String, StorageError> {
+        if self.is_lost {
+            return Err(StorageError::LeaseLost);
+        }
+        begin(&mut *connection, Some(self.length / 2)).await?;
+        let row = query(dialect::LOCK_LEASE_ON_POSTGRES)
+            .bind(owner.to_string())
+            .fetch_optional(connection)
+            .await?;
+        let Some(row) = row else {
+            self.is_lost = true;
+            return Err(StorageError::LeaseLost);
+        };
+        Ok(row.try_get("transaction")?)
     }
 }
 
@@ -92,8 +120,27 @@ impl WriteConnection {
             None => {
                 // A commit that failed, or for whose end nobody has waited, may be stored nevertheless.
                 self.last_positions.clear();
-                Ok(self.connector.connect().await?)
+                self.connect().await
             }
+        }
+    }
+
+    /// Opens a connection; with nodes, within the length of a lease.
+    pub(super) async fn connect(&self) -> Result<Connection, StorageError> {
+        let connecting = async { Ok(self.connector.connect().await?) };
+        within(self.time_limit(), connecting).await
+    }
+
+    /// Returns the longest time for each part of a commit. A single process waits as long as it takes: nobody waits for its end.
+    pub(super) fn time_limit(&self) -> Option<Duration> {
+        self.lease.map(|lease| lease.length)
+    }
+
+    /// Begins a transaction that writes, besides the commits of changes.
+    async fn begin(&mut self, connection: &mut Connection) -> Result<(), StorageError> {
+        match &mut self.lease {
+            Some(lease) => lease.begin(connection, self.owner).await.map(drop),
+            None => begin(connection, None).await,
         }
     }
 
@@ -110,14 +157,22 @@ impl WriteConnection {
         if went_well {
             self.connection = Some(connection);
         } else {
-            // Closing can lose only uncommitted data.
-            let _ = connection.close().await;
+            self.close_connection(connection).await;
         }
+    }
+
+    /// Closes a connection in whatever state: only uncommitted data is lost.
+    pub(super) async fn close_connection(&self, connection: Connection) {
+        let closing = async { Ok(connection.close().await?) };
+        let _ = within(self.time_limit(), closing).await;
     }
 
     pub(super) async fn trim_log(&mut self, before: Timestamp, keep: u64) -> Result<u64, StorageError> {
         let mut connection = self.take_connection().await?;
-        let trimmed = trim::trim_log(&mut connection, before, keep).await;
+        let trimmed = match self.begin(&mut connection).await {
+            Ok(()) => trim::trim_log(&mut connection, before, keep).await,
+            Err(error) => Err(error),
+        };
         self.return_connection(trimmed.is_ok(), connection).await;
         trimmed
     }
@@ -125,7 +180,10 @@ impl WriteConnection {
     /// Indexes some of the data that is not searchable yet. Returns false if there was none.
     pub(super) async fn index_old_data(&mut self) -> Result<bool, StorageError> {
         let mut connection = self.take_connection().await?;
-        let indexed = index_old_data(&mut connection).await;
+        let indexed = match self.begin(&mut connection).await {
+            Ok(()) => index_old_data(&mut connection).await,
+            Err(error) => Err(error),
+        };
         self.return_connection(indexed.is_ok(), connection).await;
         if indexed.is_ok() {
             self.commits.send_replace(());
@@ -156,8 +214,41 @@ impl WriteConnection {
 /// Begins a transaction that writes. After an error the connection must be closed.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
 
+/// Begins a transaction that writes. With nodes, Postgres ends it when it is idle for this time: one of a paused process would keep
+/// others from its rows.
+pub(super) async fn begin(
+    connection: &mut Connection,
+    max_idle: Option<Duration>,
+) -> Result<(), StorageError> {
+    let statement = match max_idle {
+        Some(idle) => format!(
+            "BEGIN; SET LOCAL idle_in_transaction_session_timeout = {}",
+            idle.as_millis()
+        ),
+        None => BEGIN.to_owned(),
+    };
+    query(statement).execute(connection).await?;
+    Ok(())
+}
+
+/// Waits for a part of a commit, at most for this time.
+///
+/// # Errors
+///
+/// Its own, or one of a lost connection when the time is over. The state of the connection is unknown then.
+pub(crate) async fn within<T>(
+    limit: Option<Duration>,
+    work: impl Future<Output = Result<T, StorageError>>,
+) -> Result<T, StorageError> {
+    let Some(limit) = limit else {
+        return work.await;
+    };
+    let late = || sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
+    timeout(limit, work).await.map_err(|_| late())?
+}
+
+/// Indexes some data in an open transaction, and commits it.
 async fn index_old_data(connection: &mut Connection) -> Result<bool, StorageError> {
-    query(BEGIN).execute(&mut *connection).await?;
     let indexed = index_pending(&mut *connection, false).await?;
     query("COMMIT").execute(connection).await?;
     Ok(indexed > 0)

@@ -74,6 +74,7 @@ impl Batch<'_> {
                 status,
                 message,
             } => {
+                self.require_not_foreign(&mut *connection, *run).await?;
                 self.abandon_run(connection, run, events, *status, message.as_deref())
                     .await
             }

@@ -10,10 +10,7 @@ use crate::{
     nodes::CommitHint,
     postgres::nodes::{self, ACCESS, CHANNEL, ENDPOINTS},
     shares::ShareChange,
-    sql::{
-        database::{Connector, dialect},
-        writer::Lease,
-    },
+    sql::{database::Connector, writer::Lease},
 };
 
 /// Returns true if a transaction was committed whose end is not known.
@@ -46,25 +43,8 @@ impl Batch<'_> {
         lease: &mut Lease,
         changes: &[Change],
     ) -> Result<String, StorageError> {
-        if lease.is_lost {
-            return Err(StorageError::LeaseLost);
-        }
-        // A transaction of a paused process would keep others from its rows: Postgres ends it.
-        let open_ms = (lease.length / 2).as_millis();
-        query(format!(
-            "BEGIN; SET LOCAL idle_in_transaction_session_timeout = {open_ms}"
-        ))
-        .execute(&mut *connection)
-        .await?;
+        let transaction = lease.begin(&mut *connection, self.owner).await?;
         self.transaction = Transaction::Begun;
-        let row = query(dialect::LOCK_LEASE_ON_POSTGRES)
-            .bind(self.owner.to_string())
-            .fetch_optional(&mut *connection)
-            .await?;
-        let Some(row) = row else {
-            lease.is_lost = true;
-            return Err(StorageError::LeaseLost);
-        };
         let mut hint = CommitHint::default();
         for (kind, has_changed) in [
             (ACCESS, changes.iter().any(may_end_access)),
@@ -82,8 +62,9 @@ impl Batch<'_> {
             }
         }
         hint.has_work_changes = changes.iter().any(changes_work);
-        self.hint = Some(hint);
-        Ok(row.try_get("transaction")?)
+        // Where nobody listens, the numbers above are found by the poll.
+        self.hint = lease.has_notifications.then_some(hint);
+        Ok(transaction)
     }
 
     /// Tells other nodes of this transaction, if it is committed.
@@ -109,18 +90,26 @@ impl Batch<'_> {
     }
 }
 
-/// Returns true if the server has said that a transaction failed, so that nothing of it is stored.
+/// The classes of errors after which the server has stored nothing: of data, constraints, the state of the transaction, conflicts, the
+/// text of a statement, and limits.
+const REFUSALS: [&str; 7] = ["22", "23", "25", "40", "42", "53", "54"];
+
+/// The server itself does not know if it has committed.
+const UNKNOWN_END: &str = "40003";
+
+/// Returns true if the server has said that a transaction failed, so that nothing of it is stored. A pooler that has lost the server
+/// reports an error, too, as does a server that stops: both may come after the commit.
 pub(super) fn is_refusal(error: &StorageError) -> bool {
     match error {
-        // The server itself is stopping, or was stopped: it may have committed before.
-        StorageError::Database(sqlx::Error::Database(error)) => {
-            !error.code().is_some_and(|code| code.starts_with("57"))
-        }
-        StorageError::Database(
-            sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed,
-        ) => false,
-        _ => true,
+        StorageError::Database(sqlx::Error::Database(error)) => error
+            .code()
+            .is_some_and(|code| says_that_nothing_is_stored(&code)),
+        _ => false,
     }
+}
+
+fn says_that_nothing_is_stored(code: &str) -> bool {
+    code != UNKNOWN_END && REFUSALS.iter().any(|class| code.starts_with(class))
 }
 
 /// Returns true if a change may end an access on any node.
@@ -187,5 +176,21 @@ fn changes_work(change: &Change) -> bool {
         ),
         Change::Account(change) => deletes_account(change),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_that_nothing_is_stored;
+
+    #[test]
+    fn only_some_errors_say_that_nothing_is_stored() {
+        for code in ["23505", "25P03", "40001", "40P01", "53100"] {
+            assert!(says_that_nothing_is_stored(code), "{code}");
+        }
+        // A pooler that has lost the server, a server that is stopped, an unknown end, and no code.
+        for code in ["08P01", "57P01", "40003", "XX000", ""] {
+            assert!(!says_that_nothing_is_stored(code), "{code}");
+        }
     }
 }

@@ -21,6 +21,7 @@ use self::{
 use super::{
     WriteConnection,
     database::dialect::{is_caused_by_data, is_conflict},
+    writer::{Lease, within},
 };
 use crate::{
     Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, RunKey, RunOutput, StorageError,
@@ -93,38 +94,44 @@ impl WriteConnection {
         at: Timestamp,
         changes: &[Change],
     ) -> Result<CommitResult, StorageError> {
-        let mut connection = self.take_connection().await?;
+        let mut connection = Some(self.take_connection().await?);
         let mut committed = self.commit_on(&mut connection, at, changes).await;
         for _ in 0..MAX_CONFLICTS {
             if !matches!(&committed, Err(StorageError::Database(error)) if is_conflict(error)) {
                 break;
             }
             // Of another node's transaction.
-            let _ = connection.close().await;
-            connection = self.connector.connect().await?;
+            if let Some(connection) = connection.take() {
+                self.close_connection(connection).await;
+            }
+            connection = Some(self.connect().await?);
             committed = self.commit_on(&mut connection, at, changes).await;
         }
         if let Err(error) = &committed
             && is_damaged_index(error)
+            && let Some(open) = &mut connection
         {
             tracing::error!(%error, "the search index is damaged and is built again");
-            query("ROLLBACK").execute(&mut connection).await?;
-            query(REBUILD_INDEX).execute(&mut connection).await?;
+            query("ROLLBACK").execute(&mut *open).await?;
+            query(REBUILD_INDEX).execute(open).await?;
             committed = self.commit_on(&mut connection, at, changes).await;
         }
-        let is_usable = matches!(committed, Ok((_, Connected::Usable)));
-        self.return_connection(is_usable, connection).await;
-        committed.map(|(committed, _)| committed)
+        if let Some(connection) = connection {
+            self.return_connection(committed.is_ok(), connection).await;
+        }
+        committed
     }
 
-    /// Commits on a connection, which must be closed after an error: its transaction is still open.
+    /// Commits on a connection, which must be closed after an error: its transaction is still open. Takes the connection away if it
+    /// broke while the server committed.
     async fn commit_on(
         &mut self,
-        connection: &mut Connection,
+        open: &mut Option<Connection>,
         at: Timestamp,
         changes: &[Change],
-    ) -> Result<(CommitResult, Connected), StorageError> {
+    ) -> Result<CommitResult, StorageError> {
         crash_point!("commit::beginning", if changes.iter().any(Change::is_run_end));
+        let connection = open.as_mut().ok_or(StorageError::Closed)?;
         if connection.is_postgres() {
             // Others may write to the same logs.
             self.last_positions.clear();
@@ -141,49 +148,27 @@ impl WriteConnection {
             locked_logs: HashSet::new(),
             hint: None,
         };
-        let mut transaction = None;
-        if let Some(lease) = &mut self.lease {
-            transaction = Some(batch.lock_lease(&mut *connection, lease, changes).await?);
-        }
-        if connection.is_postgres() {
-            batch.lock_logs(&mut *connection, changes).await?;
-        }
-        let has_nodes = self.lease.is_some();
-        let foreign = foreign_runs(&mut *connection, self.owner, has_nodes, changes).await?;
-        let mut outcomes = Vec::with_capacity(changes.len());
-        for change in changes {
-            let is_deleted = |run: RunKey| {
-                self.orphaned_runs.contains(&run.message_id) || batch.orphaned_runs.contains(&run.message_id)
-            };
-            // The tokens are their user's: they count without the conversation, too.
-            let orphan = !matches!(
-                change,
-                Change::Output {
-                    output: RunOutput::CountCutCall { .. },
-                    ..
-                }
-            ) && change.output_of().is_some_and(is_deleted);
-            outcomes.push(if orphan {
-                Err(ChangeRejection::NotFound)
-            } else if owned_run(change).is_some_and(|run| foreign.contains(&run)) {
-                Err(ChangeRejection::FenceLost)
-            } else {
-                batch.apply_in_savepoint(connection, change).await?
-            });
-        }
-        crash_point!("commit::changed", if changes.iter().any(Change::is_run_end));
-        batch.index_changes(&mut *connection).await?;
-        let mut connected = Connected::Usable;
-        if let Err(error) = batch.write_events_and_commit(connection).await {
+        let limit = self.lease.map(|lease| lease.length);
+        let applying = batch.apply(
+            &mut *connection,
+            self.lease.as_mut(),
+            &self.orphaned_runs,
+            changes,
+        );
+        let (transaction, outcomes) = within(limit, applying).await?;
+        if let Err(error) = within(limit, batch.write_events_and_commit(connection)).await {
             // Only the server's own words say that nothing was stored.
             let (Some(transaction), false) = (transaction, is_refusal(&error)) else {
                 return Err(error);
             };
             tracing::warn!(%error, "the connection was lost during a commit");
+            // A transaction that is still open ends with it.
+            if let Some(broken) = open.take() {
+                let _ = within(limit, async { Ok(broken.close().await?) }).await;
+            }
             if !was_committed(&self.connector, self.lease.as_mut(), &transaction).await? {
                 return Err(error);
             }
-            connected = Connected::Lost;
         }
         crash_point!("commit::committed", if changes.iter().any(Change::is_run_end));
         let Batch {
@@ -220,16 +205,8 @@ impl WriteConnection {
             outcomes,
             events: events.into_iter().map(Arc::new).collect(),
         };
-        Ok((committed, connected))
+        Ok(committed)
     }
-}
-
-/// The state of the connection after a commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Connected {
-    Usable,
-    /// It broke while the server committed.
-    Lost,
 }
 
 /// The number of times that changes are made again after a conflict with another node.
@@ -246,6 +223,9 @@ enum Transaction {
     /// The savepoint of the last change is still open. The transaction's end releases it.
     InSavepoint,
 }
+
+/// What became of each change.
+type Outcomes = Vec<Result<Outcome, ChangeRejection>>;
 
 /// The effects of a transaction's changes so far.
 struct Batch<'a> {
@@ -269,6 +249,49 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
+    /// Begins the transaction and applies the changes. Returns the number of the transaction, with nodes, and the outcomes.
+    async fn apply(
+        &mut self,
+        connection: &mut Connection,
+        lease: Option<&mut Lease>,
+        orphaned_runs: &HashSet<MessageId>,
+        changes: &[Change],
+    ) -> Result<(Option<String>, Outcomes), StorageError> {
+        let has_nodes = lease.is_some();
+        let transaction = match lease {
+            Some(lease) => Some(self.lock_lease(&mut *connection, lease, changes).await?),
+            None => None,
+        };
+        if connection.is_postgres() {
+            self.lock_logs(&mut *connection, changes).await?;
+        }
+        let foreign = foreign_runs(&mut *connection, self.owner, has_nodes, changes).await?;
+        let mut outcomes = Vec::with_capacity(changes.len());
+        for change in changes {
+            let is_deleted = |run: RunKey| {
+                orphaned_runs.contains(&run.message_id) || self.orphaned_runs.contains(&run.message_id)
+            };
+            // The tokens are their user's: they count without the conversation, too.
+            let orphan = !matches!(
+                change,
+                Change::Output {
+                    output: RunOutput::CountCutCall { .. },
+                    ..
+                }
+            ) && change.output_of().is_some_and(is_deleted);
+            outcomes.push(if orphan {
+                Err(ChangeRejection::NotFound)
+            } else if owned_run(change).is_some_and(|run| foreign.contains(&run)) {
+                Err(ChangeRejection::FenceLost)
+            } else {
+                self.apply_in_savepoint(connection, change).await?
+            });
+        }
+        crash_point!("commit::changed", if changes.iter().any(Change::is_run_end));
+        self.index_changes(connection).await?;
+        Ok((transaction, outcomes))
+    }
+
     /// Applies one change, or nothing of it.
     async fn apply_in_savepoint(
         &mut self,

@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::sql::database::{Connection, query, query_scalar};
+use crate::sql::{
+    database::{Connection, query},
+    optional_text,
+};
 
 use super::{super::id, Batch, ChangeError};
 use crate::{Change, ChangeRejection, Outcome, RunKey, RunOutput, StorageError, jobs::Owner};
@@ -46,7 +49,7 @@ pub(super) async fn foreign_runs(
 }
 
 /// Returns the run of a change that only its owner may make. The tokens of a call count whoever reports them, and a run that can't be
-/// ended otherwise is abandoned by whoever finds it.
+/// ended otherwise is abandoned by whoever finds it, unless another node works on it.
 pub(super) fn owned_run(change: &Change) -> Option<MessageId> {
     match change {
         Change::Output {
@@ -68,27 +71,50 @@ impl Batch<'_> {
         self.take_run(connection, run).await
     }
 
-    /// Rejects a run on which another node works.
+    /// Rejects a run on which a node works, this one or another.
     pub(super) async fn require_abandoned(
         &self,
         connection: &mut Connection,
         run: RunKey,
     ) -> Result<(), ChangeError> {
-        if !connection.is_postgres() {
-            return Ok(());
+        match self.living_owner(connection, run).await? {
+            Some(_) => Err(ChangeRejection::FenceLost)?,
+            None => Ok(()),
         }
-        let is_owned: bool = query_scalar(
-            "SELECT EXISTS (SELECT 1 FROM runs r JOIN nodes n ON n.id = r.owner WHERE r.user_id = $1 AND r.id = $2 AND r.owner <> $3)",
+    }
+
+    /// Rejects a run on which another node works.
+    pub(super) async fn require_not_foreign(
+        &self,
+        connection: &mut Connection,
+        run: RunKey,
+    ) -> Result<(), ChangeError> {
+        match self.living_owner(connection, run).await? {
+            Some(owner) if owner != self.owner.to_string() => Err(ChangeRejection::FenceLost)?,
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the owner of a run if it is a node with a lease.
+    async fn living_owner(
+        &self,
+        connection: &mut Connection,
+        run: RunKey,
+    ) -> Result<Option<String>, StorageError> {
+        if !connection.is_postgres() {
+            return Ok(None);
+        }
+        let row = query(
+            "SELECT r.owner FROM runs r JOIN nodes n ON n.id = r.owner WHERE r.user_id = $1 AND r.id = $2",
         )
         .bind_value(run.user_id)
         .bind_value(run.message_id)
-        .bind(self.owner.to_string())
-        .fetch_one(connection)
+        .fetch_optional(connection)
         .await?;
-        if is_owned {
-            Err(ChangeRejection::FenceLost)?;
-        }
-        Ok(())
+        Ok(match row {
+            Some(row) => optional_text(&row, "owner")?,
+            None => None,
+        })
     }
 
     /// Makes this process the owner of a run.
