@@ -133,7 +133,7 @@ impl WriteConnection {
 
     /// Returns the longest time for each part of a commit. A single process waits as long as it takes: nobody waits for its end.
     pub(super) fn time_limit(&self) -> Option<Duration> {
-        self.lease.map(|lease| lease.length)
+        self.lease.map(|lease| lease.length.max(MIN_TIME_LIMIT))
     }
 
     /// Begins a transaction that writes, besides the commits of changes.
@@ -210,6 +210,9 @@ impl WriteConnection {
         Ok(closed?)
     }
 }
+
+/// The shortest time for a part of a commit.
+const MIN_TIME_LIMIT: Duration = Duration::from_secs(1);
 
 /// Begins a transaction that writes. After an error the connection must be closed.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";

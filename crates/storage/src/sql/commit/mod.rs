@@ -131,6 +131,7 @@ impl WriteConnection {
         changes: &[Change],
     ) -> Result<CommitResult, StorageError> {
         crash_point!("commit::beginning", if changes.iter().any(Change::is_run_end));
+        let limit = self.time_limit();
         let connection = open.as_mut().ok_or(StorageError::Closed)?;
         if connection.is_postgres() {
             // Others may write to the same logs.
@@ -148,7 +149,6 @@ impl WriteConnection {
             locked_logs: HashSet::new(),
             hint: None,
         };
-        let limit = self.lease.map(|lease| lease.length);
         let applying = batch.apply(
             &mut *connection,
             self.lease.as_mut(),
