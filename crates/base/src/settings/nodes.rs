@@ -40,7 +40,7 @@ impl NodeSettings {
         if self.enabled && !has_postgres {
             return Err(SettingsError::NodesWithoutPostgres);
         }
-        if self.renewal.saturating_mul(3) > self.lease {
+        if self.enabled && self.renewal.saturating_mul(3) > self.lease {
             return Err(SettingsError::LongRenewal);
         }
         Ok(())

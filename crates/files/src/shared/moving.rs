@@ -16,7 +16,7 @@ impl Files {
     /// If one can't be read or written. It stays where it is.
     pub async fn move_contents(&self) -> io::Result<()> {
         let moved = match self.0.contents.shared() {
-            Some(shared) => self.move_in(&**shared).await,
+            Some(shared) => self.move_in(&**shared).await.map(Some),
             None => self.move_out().await,
         };
         let present = moved.map_err(|error| {
@@ -26,6 +26,9 @@ impl Files {
             );
             io::Error::new(error.kind(), text)
         })?;
+        let Some(present) = present else {
+            return Ok(());
+        };
         // The row of a file that can't be read is told elsewhere.
         let named = self.0.storage.file_locations().await.unwrap_or_default();
         let missing = named.iter().filter(|location| !present.contains(location));
@@ -65,8 +68,8 @@ impl Files {
     }
 
     /// Copies all contents of the database into the folder, then deletes them there. A damaged one stays there and is left out. Returns
-    /// the locations of all originals in the folder.
-    async fn move_out(&self) -> io::Result<HashSet<FileLocation>> {
+    /// the locations of all originals in the folder; `None` if they were always there, and need not be looked at.
+    async fn move_out(&self) -> io::Result<Option<HashSet<FileLocation>>> {
         let database = DatabaseContents(self.0.storage.clone());
         let there = match database.list().await {
             Ok(there) => there,
@@ -75,6 +78,9 @@ impl Files {
                 Vec::new()
             }
         };
+        if there.is_empty() && self.0.settings.store.is_none() {
+            return Ok(None);
+        }
         if !there.is_empty() {
             tracing::info!(
                 count = there.len(),
@@ -95,7 +101,7 @@ impl Files {
         for location in moved.difference(&damaged) {
             database.delete(*location).await?;
         }
-        Ok(originals(&shareable(&self.0.contents).await?))
+        Ok(Some(originals(&shareable(&self.0.contents).await?)))
     }
 
     /// Copies a content of the database into the folder, unless it is there.
