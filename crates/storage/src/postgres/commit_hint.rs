@@ -26,7 +26,7 @@ impl CommitHint {
         for (user_id, position) in &self.positions {
             text.push_str(&format!(" {user_id}={}", position.0));
             if text.len() > MAX_PAYLOAD_BYTES {
-                return format!("{owner} ?");
+                return format!("{owner} *");
             }
         }
         text
@@ -38,11 +38,11 @@ impl CommitHint {
         if words.next() == Some(own) {
             return None;
         }
-        let letters = words.next().unwrap_or("?");
+        let letters = words.next().unwrap_or("*");
         let mut hint = Self {
             has_shared_changes: letters.contains('s'),
             has_work_changes: letters.contains('w'),
-            is_unknown: letters.contains('?'),
+            is_unknown: letters.contains('*'),
             positions: Vec::new(),
         };
         for word in words {

@@ -2,9 +2,9 @@
 //! document, so thousands of rows cost as much as a screen of them.
 //!
 //! - [`content`]: what it shows, and which rows in which order
-//! - [`window`]: the part of the rows that is in the document
+//! - [`mod@window`]: the part of the rows that is in the document
 //! - [`keys`]: moving from cell to cell
-//! - [`view`]: the table
+//! - [`mod@view`]: the table
 
 mod content;
 mod keys;
