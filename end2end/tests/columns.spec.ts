@@ -8,7 +8,7 @@ import { screenshots } from '../support/screenshots.ts';
 const main = (page: Page) => page.locator('#literature');
 const dialog = (page: Page) => page.getByRole('dialog');
 const cell = (page: Page, row: string, name: string | RegExp) =>
-  main(page).getByRole('row', { name: row }).getByRole('gridcell', { name });
+  main(page).getByRole('row', { name: row }).getByRole('gridcell', { name, exact: true });
 
 async function save(literature: Literature): Promise<void> {
   await literature.open();
@@ -53,14 +53,14 @@ test('a column is filled, corrected and asked again', async ({ literature, page,
   await screenshots(page, 'columns-cell');
   await dialog(page).getByLabel('Your answer').fill('gravity');
   await dialog(page).getByRole('button', { name: 'Correct' }).click();
-  await expect(cell(page, tides.title, 'gravity Corrected by you')).toBeVisible();
-  await cell(page, tides.title, /^gravity/).getByRole('button').click();
+  await expect(cell(page, tides.title, 'Corrected by you gravity')).toBeVisible();
+  await cell(page, tides.title, /gravity$/).getByRole('button').click();
   await dialog(page).getByRole('button', { name: 'Change the question' }).click();
   await dialog(page).getByLabel('Question').fill('What moves the water?');
   await dialog(page).getByRole('button', { name: 'Save' }).click();
   await expect(cell(page, storms.title, 'Not filled')).toBeVisible();
-  await expect(cell(page, tides.title, /^gravity/)).toBeVisible();
-  await cell(page, tides.title, /^gravity/).getByRole('button').click();
+  await expect(cell(page, tides.title, /gravity$/)).toBeVisible();
+  await cell(page, tides.title, /gravity$/).getByRole('button').click();
   await dialog(page).getByRole('button', { name: 'Take the correction back' }).click();
   await expect(cell(page, tides.title, 'Not filled')).toBeVisible();
   await screenshots(page, 'columns-table');
@@ -108,11 +108,11 @@ test('a grid of 5,000 rows is sorted, filtered and read with the keyboard', asyn
   await expect(grid).toHaveAttribute('aria-rowcount', '5001');
   await expect(grid).toHaveAttribute('aria-colcount', '20');
   await expect(grid.getByRole('columnheader', { name: 'Column 15' })).toBeAttached();
-  expect(await grid.locator('tbody tr').count()).toBeLessThan(70);
+  expect(await grid.locator('tbody tr').count()).toBeLessThan(90);
 
   const first = () => grid.locator('#columns-grid-1-2');
   await grid.getByRole('button', { name: 'Column 1', exact: true }).click();
-  await expect(first()).toHaveText(/^0/);
+  await expect(first()).toHaveText(/\.0$|^0$/);
   await grid.getByRole('button', { name: 'Column 1', exact: true }).click();
   await expect(first()).toHaveText(/996/);
   await page.keyboard.press('Control+End');
