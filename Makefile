@@ -18,7 +18,7 @@ dev: ## the same, and rebuild and reload the page on every change
 build: ## build only (for development)
 	@scripts/xtask build
 
-test: ## all tests: Rust, and end to end in Chromium
+test: ## all tests: Rust, then end to end in Chromium
 	@scripts/test
 
 test-rust: ## only the Rust tests

@@ -16,7 +16,6 @@ use std::{
 use anyhow::Result;
 
 use crate::{Profile, build_both, cargo, print_step, wasm};
-use playwright::{Output, Playwright};
 use programs::{ProgramResult, TestArgs, TestProgram};
 
 /// Everything except this helper. Built together with it, many libraries would get other features than in the
@@ -47,7 +46,7 @@ pub fn run(args: &[String]) -> Result<()> {
         Some("e2e") => (false, true, &args[1..]),
         _ => (true, true, args),
     };
-    let mut all = TestRun::new();
+    let mut all = TestRun::default();
     let mut programs = Vec::new();
     let args = TestArgs::parse(rest);
     all.step("building", || {
@@ -65,21 +64,15 @@ pub fn run(args: &[String]) -> Result<()> {
         Ok(ProgramResult::default())
     });
     let is_built = all.counts.failed == 0;
-    // With the files of an earlier build, they would say nothing of this one. The Rust tests run beside them, since each of both waits
-    // for half of its time.
-    let mut end_to_end = None;
-    if e2e && is_built {
-        let output = if rust { Output::Later } else { Output::AtOnce };
-        end_to_end = Some(playwright::start(rest, output));
-    }
     for program in &programs {
         all.step(&program.name, || program.run(&args));
         if program.name == "server" && args.select_all_tests() {
             all.step(SERVER_ON_POSTGRES, || program.run_on_postgres(SERVER_ON_POSTGRES));
         }
     }
-    if let Some(started) = end_to_end {
-        all.end_to_end(started);
+    // With the files of an earlier build, they would say nothing of this one.
+    if e2e && is_built {
+        all.step(END_TO_END, || playwright::run(rest));
     }
     let mut flaky = 0;
     if env::var_os("CI").is_some_and(|value| !value.is_empty()) && !all.failures.is_empty() {
@@ -127,8 +120,8 @@ fn build_elements_page() -> Result<()> {
 }
 
 /// The results of the steps so far.
+#[derive(Default)]
 struct TestRun {
-    start: Instant,
     counts: Counts,
     failures: Vec<Failure>,
     times: Vec<StepTime>,
@@ -142,36 +135,10 @@ struct StepTime {
 }
 
 impl TestRun {
-    fn new() -> Self {
-        Self {
-            start: Instant::now(),
-            counts: Counts::default(),
-            failures: Vec::new(),
-            times: Vec::new(),
-        }
-    }
-
-    /// Runs a step.
+    /// Runs a step. One that cannot even start counts as one failure and does not hide the others' results.
     fn step(&mut self, name: &str, tests: impl FnOnce() -> Result<ProgramResult>) {
         let start = Instant::now();
-        let result = tests();
-        self.add(name, start.elapsed(), result);
-    }
-
-    /// Waits for the end-to-end tests.
-    fn end_to_end(&mut self, started: Result<Playwright>) {
-        let mut time = Duration::ZERO;
-        let result = started.and_then(|playwright| {
-            let (result, its_time) = playwright.finish()?;
-            time = its_time;
-            Ok(result)
-        });
-        self.add(END_TO_END, time, result);
-    }
-
-    /// Adds the result of a step. One that could not even start counts as one failure and does not hide the others' results.
-    fn add(&mut self, name: &str, time: Duration, result: Result<ProgramResult>) {
-        let result = result.unwrap_or_else(|error| {
+        let result = tests().unwrap_or_else(|error| {
             println!("{name}: {error:#}");
             ProgramResult {
                 counts: Counts {
@@ -183,7 +150,7 @@ impl TestRun {
         });
         self.times.push(StepTime {
             name: name.to_owned(),
-            time,
+            time: start.elapsed(),
             tests: result.counts.passed + result.counts.failed,
         });
         self.counts += result.counts;
@@ -200,7 +167,8 @@ impl TestRun {
             };
             println!("  {:>6.0} s  {}{tests}", step.time.as_secs_f64(), step.name);
         }
-        println!("  {:>6.0} s  all\n", self.start.elapsed().as_secs_f64());
+        let all: Duration = self.times.iter().map(|step| step.time).sum();
+        println!("  {:>6.0} s  all\n", all.as_secs_f64());
     }
 }
 

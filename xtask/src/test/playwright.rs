@@ -1,14 +1,6 @@
 //! The end-to-end tests: Playwright drives a real Chromium against the real server. `scripts/test` has installed both.
 
-use std::{
-    fs,
-    io::{BufRead, BufReader},
-    path::Path,
-    process::{Child, Command, Stdio},
-    sync::mpsc::{self, Receiver},
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, path::Path, process::Command};
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -18,74 +10,16 @@ use super::{Counts, END_TO_END, Failure, programs::ProgramResult};
 /// The file that Playwright's configuration names for its report.
 const REPORT: &str = "target/e2e.json";
 
-/// When the output of the tests is printed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Output {
-    /// As it comes. A terminal shows the running tests.
-    AtOnce,
-    /// From [`Playwright::finish`] on: until then, other tests print theirs.
-    Later,
-}
-
-/// The tests while they run.
-pub struct Playwright {
-    program: Child,
-    start: Instant,
-    /// Its lines, if they are printed later.
-    lines: Option<Receiver<String>>,
-}
-
-/// Starts the tests that the arguments select.
-pub fn start(args: &[String], output: Output) -> Result<Playwright> {
-    let _ = fs::remove_file(REPORT);
-    let mut command = Command::new("npx");
-    command
-        .args(["--no-install", "playwright", "test"])
-        .args(args)
-        .current_dir("end2end");
-    if output == Output::Later {
-        command.stdout(Stdio::piped());
+/// Runs the tests that the arguments select.
+pub fn run(args: &[String]) -> Result<ProgramResult> {
+    let (passed, report) = run_playwright(args)?;
+    let mut counts = parse_counts(&report).context("Playwright's report has no counts")?;
+    if !passed && counts.failed == 0 {
+        counts.failed = 1;
     }
-    let mut program = command.spawn().context("starting Playwright")?;
-    let lines = program.stdout.take().map(|stdout| {
-        let (sender, receiver) = mpsc::channel();
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
-                let _ = sender.send(String::from_utf8_lossy(&line).into_owned());
-            }
-        });
-        receiver
-    });
-    Ok(Playwright {
-        program,
-        start: Instant::now(),
-        lines,
-    })
-}
-
-impl Playwright {
-    /// Prints the output so far and what follows, waits for the end, and returns the result and how long the tests ran.
-    pub fn finish(mut self) -> Result<(ProgramResult, Duration)> {
-        for line in self.lines.iter().flatten() {
-            println!("{line}");
-        }
-        let succeeded = self.program.wait()?.success();
-        let report = fs::read_to_string(Path::new(REPORT)).context("Playwright left no report")?;
-        let report = serde_json::from_str(&report).context("Playwright's report")?;
-        let mut counts = parse_counts(&report).context("Playwright's report has no counts")?;
-        if !succeeded && counts.failed == 0 {
-            counts.failed = 1;
-        }
-        let mut failures = Vec::new();
-        collect_failures(&report, &mut failures);
-        let time = running_time(&report).unwrap_or_else(|| self.start.elapsed());
-        Ok((ProgramResult { counts, failures }, time))
-    }
-}
-
-/// Returns the time from the first test's start to the last one's end, as the report has it.
-fn running_time(report: &Value) -> Option<Duration> {
-    Duration::try_from_secs_f64(report["stats"]["duration"].as_f64()? / 1000.0).ok()
+    let mut failures = Vec::new();
+    collect_failures(&report, &mut failures);
+    Ok(ProgramResult { counts, failures })
 }
 
 /// Runs one test again. Returns whether it passed, and its output.
@@ -101,14 +35,33 @@ pub fn run_again(test: &str) -> Result<(bool, String)> {
         "--output".into(),
         "test-results/again".into(),
     ];
-    let (result, _) = start(&args, Output::AtOnce)?.finish()?;
-    let passed = result.counts.passed > 0 && result.counts.failed == 0;
-    let output: Vec<String> = result
-        .failures
+    let (passed, report) = run_playwright(&args)?;
+    let counts = parse_counts(&report).context("Playwright's report has no counts")?;
+    let mut failures = Vec::new();
+    collect_failures(&report, &mut failures);
+    let output = failures
         .into_iter()
         .map(|failure| failure.output)
-        .collect();
-    Ok((passed, output.join("\n")))
+        .collect::<Vec<_>>();
+    Ok((
+        passed && counts.passed > 0 && counts.failed == 0,
+        output.join("\n"),
+    ))
+}
+
+fn run_playwright(args: &[String]) -> Result<(bool, Value)> {
+    let _ = fs::remove_file(REPORT);
+    let status = Command::new("npx")
+        .args(["--no-install", "playwright", "test"])
+        .args(args)
+        .current_dir("end2end")
+        .status()
+        .context("starting Playwright")?;
+    let report = fs::read_to_string(Path::new(REPORT)).context("Playwright left no report")?;
+    Ok((
+        status.success(),
+        serde_json::from_str(&report).context("Playwright's report")?,
+    ))
 }
 
 /// Returns the counts of Playwright's report.
@@ -180,7 +133,6 @@ mod tests {
             skipped: 3,
         };
         assert_eq!(parse_counts(&report), Some(counts));
-        assert_eq!(running_time(&report), Some(Duration::from_micros(1500)));
         assert_eq!(parse_counts(&json!({})), None);
     }
 
