@@ -88,7 +88,8 @@ impl Change {
             | Self::Job { user_id, .. }
             | Self::Personal { user_id, .. }
             | Self::Project { user_id, .. }
-            | Self::Schedule { user_id, .. } => Some(*user_id),
+            | Self::Schedule { user_id, .. }
+            | Self::File(FileChange::DeleteContent { user_id, .. }) => Some(*user_id),
             Self::File(_) | Self::Share(_) | Self::Account(_) | Self::Endpoint { .. } => None,
         }
     }

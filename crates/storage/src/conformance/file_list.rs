@@ -193,7 +193,12 @@ pub async fn a_file_in_use_is_not_deleted(backend: &dyn Backend) {
     commit_one(&*storage, &store).await.unwrap();
     let queued = queue::queued(turn_with_files(id, &[&waiting]));
     commit_one(&*storage, &queued.change).await.unwrap();
-    for file in [&made, &waiting] {
+    // The file of a question that is being answered.
+    let other = ConversationId::new();
+    let asked = upload(&*storage, other).await;
+    let question = turn_with_files(other, &[&asked]);
+    commit_one(&*storage, &question.change).await.unwrap();
+    for file in [&made, &waiting, &asked] {
         let delete = Change::File(FileChange::DeleteContent {
             user_id: TEST_USER,
             id: file.attachment.id,

@@ -18,10 +18,15 @@ use parlor_protocol::{AttachmentId, ConversationEvent, ConversationId, MessageId
 const SELECT_SHARING: &str = "SELECT o.id, o.message_id, o.project_id FROM files f JOIN files o ON o.user_id = f.user_id \
          AND o.stored_name = f.stored_name WHERE f.user_id = $1 AND f.id = $2 ORDER BY o.id";
 
-/// True if a message (of a list, `$2`) is an answer that is being written, or waits in a queue.
-const HAS_UNFINISHED: &str = "SELECT EXISTS (SELECT 1 FROM runs WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2)) \
-         AND status IN ('running', 'waiting')) \
+/// True if an answer in a conversation of some messages (`$2`) is being written, or one of them waits in a queue.
+const HAS_UNFINISHED: &str = "SELECT EXISTS (SELECT 1 FROM runs r WHERE r.user_id = $1 AND r.status IN ('running', 'waiting') \
+         AND r.conversation_id IN (SELECT conversation_id FROM messages WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2)))) \
      OR EXISTS (SELECT 1 FROM queued_messages WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2))) AS unfinished";
+
+/// The messages in conversations of some (`$2`) whose bodies name a file (`$3`): answers that show it again have no row of it.
+const SELECT_NAMING: &str = "SELECT m.id FROM messages m WHERE m.user_id = $1 AND m.conversation_id IN \
+         (SELECT conversation_id FROM messages WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2))) \
+     AND EXISTS (SELECT 1 FROM json_each($3) file WHERE instr(m.body, file.value) > 0) ORDER BY m.id";
 
 const DELETE_FILES: &str = "DELETE FROM files WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2))";
 
@@ -61,6 +66,19 @@ impl Batch<'_> {
             .await?;
         if unfinished.try_get("unfinished")? {
             Err(ChangeRejection::FileInUse)?;
+        }
+        let naming = query(SELECT_NAMING)
+            .bind_value(user_id)
+            .bind_list(&in_messages)
+            .bind_list(&ids)
+            .fetch_all(&mut *connection)
+            .await?;
+        for row in &naming {
+            if let Some(message_id) = skip_damaged("messages", file_id, id::<MessageId>(row, "id"))?
+                && !in_messages.contains(&message_id)
+            {
+                in_messages.push(message_id);
+            }
         }
         self.mark_deleted_files(&mut *connection, user_id, &ids, &in_messages)
             .await?;
