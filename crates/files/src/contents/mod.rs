@@ -48,7 +48,7 @@ pub enum ContentForm {
 pub struct Contents {
     folder: Arc<Dir>,
     path: PathBuf,
-    /// Where the contents are that this folder has copies of; `None` if they are here.
+    /// The place of the contents that this folder has copies of; `None` if they are here.
     shared: Option<Arc<dyn SharedContents>>,
 }
 
@@ -341,7 +341,7 @@ pub(super) struct LocalFile {
     /// `None` if it is not complete, or was made by an earlier version.
     pub form: Option<ContentForm>,
     pub bytes: u64,
-    /// When it was last written or read, as exact as the file system keeps it.
+    /// The time when it was last written or read, as exact as the file system keeps it.
     pub used_at: SystemTime,
 }
 

@@ -1,4 +1,4 @@
-//! A content that is being written.
+//! Contents from their creation until they are kept.
 
 use std::{
     io,
@@ -15,16 +15,16 @@ use super::{
     ContentForm, Contents, in_background,
     names::{content_path, conversation_folder},
 };
-use crate::shared::SharedContent;
+use crate::shared::{SharedContent, SharedForm};
 use parlor_storage::FileLocation;
 
-/// Dropping it deletes it, unless it was kept.
+/// A content that is being written. Dropping it deletes it, unless it was kept.
 pub struct NewContent {
     pub(super) file: tokio::fs::File,
     pub(super) contents: Contents,
     pub(super) location: FileLocation,
     pub(super) form: ContentForm,
-    /// Where it is; under another name until it is kept, if it may be made more than once.
+    /// Its path; under another name until it is kept, if it may be made more than once.
     pub(super) path: PathBuf,
     pub(super) is_kept: bool,
 }
@@ -47,10 +47,12 @@ impl NewContent {
             let (contents, shared, location) = (self.contents.clone(), shared.clone(), self.location);
             let caller = CallerGone::default();
             let is_gone = caller.0.clone();
-            // What was begun goes on without the caller: its deletion would come before its end.
+            // What was begun goes on without the caller: its deletion would come before its end. A picture is made of a file that is
+            // kept, and stays with it.
+            let is_picture = form == SharedForm::Picture;
             let sharing = tokio::spawn(async move {
                 contents.share(&*shared, SharedContent { location, form }).await?;
-                match is_gone.load(Relaxed) {
+                match is_gone.load(Relaxed) && !is_picture {
                     true => shared.delete(location).await,
                     false => Ok(()),
                 }

@@ -8,7 +8,6 @@ use futures::{StreamExt, TryStreamExt, stream::BoxStream};
 
 use super::{FileDigest, SharedContent, SharedContents, SharedForm, SharedReader};
 use parlor_base::clock;
-use parlor_protocol::Timestamp;
 use parlor_storage::{FileLocation, Storage, StorageError, contents::StoredContent};
 
 pub(super) struct DatabaseContents(pub Arc<dyn Storage>);
@@ -44,7 +43,7 @@ impl SharedContents for DatabaseContents {
     async fn get(&self, content: SharedContent) -> io::Result<SharedReader<'_>> {
         let SharedContent { location, form } = content;
         let stored = self.0.content(location, form.as_str()).await;
-        let stored = stored.map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
+        let stored = stored.map_err(read_error)?.ok_or(io::ErrorKind::NotFound)?;
         let chunks = futures::stream::try_unfold(0, move |part| async move {
             let data = self.0.content_part(location, form.as_str(), part).await;
             let data = data.map_err(read_error)?;
@@ -63,14 +62,14 @@ impl SharedContents for DatabaseContents {
         self.0.delete_content(location).await.map_err(io::Error::other)
     }
 
-    async fn list(&self) -> io::Result<Vec<(SharedContent, Timestamp)>> {
+    async fn list(&self) -> io::Result<Vec<SharedContent>> {
         let stored = self.0.contents().await.map_err(io::Error::other)?;
         let known = stored.into_iter().filter_map(|stored| {
             let form = SharedForm::ALL
                 .into_iter()
                 .find(|form| form.as_str() == stored.form)?;
             let location = stored.location;
-            Some((SharedContent { location, form }, stored.created_at))
+            Some(SharedContent { location, form })
         });
         Ok(known.collect())
     }

@@ -30,7 +30,6 @@ use super::{
     copy::{FileDigest, digest, hexadecimal},
 };
 use parlor_base::settings::FileStore;
-use parlor_protocol::Timestamp;
 use parlor_storage::{
     FileLocation, Storage,
     contents::{CONTENT_PART_BYTES, ORIGINAL},
@@ -114,8 +113,8 @@ pub trait SharedContents: Debug + Send + Sync {
     /// Deletes a content in all forms. Has no effect on a missing one.
     async fn delete(&self, location: FileLocation) -> io::Result<()>;
 
-    /// Returns all contents, and when they were stored.
-    async fn list(&self) -> io::Result<Vec<(SharedContent, Timestamp)>>;
+    /// Returns all contents. Damaged ones and those of other programs are left out.
+    async fn list(&self) -> io::Result<Vec<SharedContent>>;
 }
 
 /// Opens the place that the settings name; `None` if it is a folder.

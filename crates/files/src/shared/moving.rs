@@ -45,8 +45,7 @@ impl Files {
     /// Copies what only this folder has to where nodes share it. The copies here stay, as those of a cache. Returns the locations of all
     /// originals.
     async fn move_in(&self, shared: &dyn SharedContents) -> io::Result<HashSet<FileLocation>> {
-        let there = shared.list().await?;
-        let there: HashSet<SharedContent> = there.into_iter().map(|(content, _)| content).collect();
+        let there: HashSet<SharedContent> = shared.list().await?.into_iter().collect();
         let here = shareable(&self.0.contents).await?;
         let mut new: Vec<SharedContent> = here.difference(&there).copied().collect();
         match self.0.stored_names().await {
@@ -88,7 +87,7 @@ impl Files {
             );
         }
         let mut damaged = HashSet::new();
-        for (content, _) in &there {
+        for content in &there {
             match self.take_out(&database, *content).await {
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                     tracing::error!(%error, "a file stays in the database");
@@ -97,7 +96,7 @@ impl Files {
                 taken => taken?,
             }
         }
-        let moved: HashSet<_> = there.iter().map(|(content, _)| content.location).collect();
+        let moved: HashSet<_> = there.iter().map(|content| content.location).collect();
         for location in moved.difference(&damaged) {
             database.delete(*location).await?;
         }

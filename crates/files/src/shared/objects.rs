@@ -20,7 +20,6 @@ use crate::{
     contents::{Contents, content_path, location_of},
     digest_file,
 };
-use parlor_protocol::Timestamp;
 use parlor_storage::FileLocation;
 use parlor_web::http_client::{client_for, is_loopback};
 use reqwest::Url;
@@ -190,7 +189,7 @@ impl SharedContents for ObjectContents {
         Ok(())
     }
 
-    async fn list(&self) -> io::Result<Vec<(SharedContent, Timestamp)>> {
+    async fn list(&self) -> io::Result<Vec<SharedContent>> {
         let mut objects = self.objects.list(Some(&self.prefix));
         let mut found = Vec::new();
         while let Some(object) = objects.try_next().await? {
@@ -205,8 +204,7 @@ impl SharedContents for ObjectContents {
                 && let Some((location, form)) = location_of(user, conversation, name)
                 && let Ok(form) = SharedForm::try_from(form)
             {
-                let stored_at = Timestamp(object.last_modified.timestamp_millis());
-                found.push((SharedContent { location, form }, stored_at));
+                found.push(SharedContent { location, form });
             }
         }
         Ok(found)
@@ -223,7 +221,7 @@ pub async fn copy_bucket(url: &str, to: &std::path::Path, digests: &mut FileDige
     let bucket = ObjectContents::open(url).map_err(io::Error::other)?;
     let folder = to.join(FOLDER_NAME);
     let copies = Contents::open(&folder, None)?;
-    for (content, _) in bucket.list().await? {
+    for content in bucket.list().await? {
         let path = content_path(content.location, content.form.into());
         let name =
             Path::from_iter(std::iter::once(FOLDER_NAME).chain(path.iter().filter_map(|part| part.to_str())));

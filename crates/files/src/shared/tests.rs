@@ -7,7 +7,7 @@ use std::{
 
 use futures::stream;
 use tempfile::TempDir;
-use tokio::io::AsyncReadExt;
+use tokio::{io::AsyncReadExt, sync::Notify};
 use uuid::Uuid;
 
 use super::*;
@@ -117,7 +117,7 @@ async fn what_is_deleted_is_gone_in_all_forms() {
             assert_eq!(found.unwrap_err().kind(), io::ErrorKind::NotFound);
         }
         let listed = nodes.shared.list().await.unwrap();
-        let listed: Vec<_> = listed.iter().map(|(content, _)| content.location).collect();
+        let listed: Vec<_> = listed.iter().map(|content| content.location).collect();
         assert_eq!(listed, [kept]);
     })
     .await;
@@ -282,4 +282,78 @@ async fn a_damaged_content_hinders_no_other() {
     assert_eq!(files.read_beginning(sound, 99).await.unwrap(), b"sound");
     files.read_beginning(damaged, 99).await.unwrap_err();
     assert_eq!(storage.contents().await.unwrap(), [content]);
+}
+
+/// A place whose contents are stored once the test lets them.
+#[derive(Debug)]
+struct Gated {
+    inner: ObjectContents,
+    has_begun: Notify,
+    may_go: Notify,
+    has_ended: Notify,
+}
+
+#[async_trait]
+impl SharedContents for Gated {
+    async fn put(
+        &self,
+        content: SharedContent,
+        digest: &FileDigest,
+        chunks: BoxStream<'static, io::Result<Bytes>>,
+    ) -> io::Result<()> {
+        self.has_begun.notify_one();
+        self.may_go.notified().await;
+        let put = self.inner.put(content, digest, chunks).await;
+        if content.form == SharedForm::Picture {
+            self.has_ended.notify_one();
+        }
+        put
+    }
+
+    async fn get(&self, content: SharedContent) -> io::Result<SharedReader<'_>> {
+        self.inner.get(content).await
+    }
+
+    async fn delete(&self, location: FileLocation) -> io::Result<()> {
+        let deleted = self.inner.delete(location).await;
+        self.has_ended.notify_one();
+        deleted
+    }
+
+    async fn list(&self) -> io::Result<Vec<SharedContent>> {
+        self.inner.list().await
+    }
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_leaves_nothing_and_takes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let gated = Arc::new(Gated {
+        inner: ObjectContents::in_memory(),
+        has_begun: Notify::new(),
+        may_go: Notify::new(),
+        has_ended: Notify::new(),
+    });
+    let contents = Contents::open(folder.path(), Some(gated.clone())).unwrap();
+    let (kept, cut) = (new_location(), new_location());
+    gated.may_go.notify_one();
+    write(&contents, kept, ContentForm::Original, b"a chart").await;
+    gated.has_begun.notified().await;
+    for (location, form) in [(kept, ContentForm::Picture), (cut, ContentForm::Original)] {
+        let contents = contents.clone();
+        let caller = tokio::spawn(async move { write(&contents, location, form, b"cut off").await });
+        gated.has_begun.notified().await;
+        caller.abort();
+        assert!(caller.await.unwrap_err().is_cancelled());
+        gated.may_go.notify_one();
+        gated.has_ended.notified().await;
+        tokio::task::yield_now().await;
+    }
+    let listed = gated.list().await.unwrap();
+    let is_original_of = |location| {
+        listed
+            .iter()
+            .any(|content| content.location == location && content.form == SharedForm::Original)
+    };
+    assert!(is_original_of(kept) && !is_original_of(cut), "{listed:?}");
 }
