@@ -134,7 +134,7 @@ async fn take_over_periodically(app: AppState, recovered: CancellationToken) {
     }
 }
 
-/// What this node has seen of the commits of others.
+/// The others' commits, as far as this node has seen them.
 struct Watch {
     app: AppState,
     shared: SharedChanges,

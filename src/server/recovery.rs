@@ -1,4 +1,4 @@
-//! What an earlier process has left, at the start.
+//! The work that an earlier process has left, at the start.
 
 use std::time::Duration;
 

@@ -19,7 +19,7 @@ use parlor_storage::{Change, ChangeRejection, Queues, RunChange, RunKey, RunOutp
 /// The number of abandoned runs that are ended at a time. Their messages are in memory meanwhile.
 const MAX_CONCURRENT_RECOVERIES: usize = 64;
 
-/// What became of a run that was left running.
+/// The outcome for a run that was left running.
 enum Recovered {
     GoesOn,
     Ended,

@@ -1,4 +1,4 @@
-//! What nodes have in memory: a change at one of them counts at the others.
+//! The memory of nodes: a change at one of them counts at the others.
 
 use tokio::time::timeout;
 

@@ -1,4 +1,4 @@
-//! Where the contents of files are, if not in the data folder.
+//! The place of the contents of files, if not the data folder.
 
 use serde::Deserialize;
 

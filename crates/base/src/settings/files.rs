@@ -10,9 +10,9 @@ use super::{FileStore, SettingPath};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileSettings {
-    /// Where the contents of files are, if not in the data folder; or `PARLOR_FILES`. Several nodes need a place that all reach: `"database"`
-    /// (Postgres), `s3://bucket/prefix` (docs/postgres.md), or the path of a folder that all have mounted. Contents are moved there at
-    /// the next start.
+    /// The place of the contents of files, if not the data folder; or `PARLOR_FILES`. Several nodes need one that all reach: `"database"`
+    /// (Postgres) or `s3://bucket/prefix` (docs/postgres.md), into which contents move at the next start, or the path of a folder that all have
+    /// mounted.
     pub store: Option<FileStore>,
     /// The copies of contents in the data folder, in bytes, if they are in a database or bucket. Those that are used least are deleted.
     pub cache_bytes: usize,

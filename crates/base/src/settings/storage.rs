@@ -15,7 +15,7 @@ use super::{Secret, SettingsError};
 pub struct StorageSettings {
     /// The URL of a Postgres database (14 or newer) that belongs to Parlor alone, such as `postgres://parlor@host/parlor`; or
     /// `PARLOR_DATABASE`, where its password is kept from others. The server's certificate is checked unless the URL has
-    /// sslmode, or the host is this machine. Files stay in the data folder.
+    /// sslmode, or the host is this machine. Files stay in the data folder, unless files.store names another place.
     pub url: Option<Secret>,
     /// True behind a pooler that gives a connection for each transaction, as PgBouncer can.
     pub pooler: bool,

@@ -1,4 +1,4 @@
-//! What has rows to ask about.
+//! The sources of rows to ask about.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 

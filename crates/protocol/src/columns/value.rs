@@ -5,7 +5,7 @@ use super::{ColumnQuestion, ColumnType};
 const YES: [&str; 4] = ["yes", "true", "y", "1"];
 const NO: [&str; 4] = ["no", "false", "n", "0"];
 
-/// How models say that a text has no answer.
+/// The words by which models say that a text has no answer.
 const NO_ANSWER: [&str; 8] = [
     "n/a",
     "na",

@@ -1,4 +1,4 @@
-//! What the grid shows of columns: their cells between the rows' own.
+//! The columns in the grid: their cells between the rows' own.
 
 use std::collections::HashMap;
 

@@ -158,7 +158,7 @@ impl ColumnsState {
         untrack(|| self.with_view(|view| view.columns.get(number).cloned())).flatten()
     }
 
-    /// What the grid shows. Tracked.
+    /// The content of the grid. Tracked.
     pub fn content(self) -> Arc<GridContent> {
         self.base.with(|base| {
             let content = self.with_view(|view| grid_content(base, view, self.is_running.get()));

@@ -1,4 +1,4 @@
-//! What a grid shows, and which rows in which order.
+//! The content of a grid: its cells, and which rows are shown in which order.
 
 use std::sync::Arc;
 

@@ -224,7 +224,7 @@ enum Transaction {
     InSavepoint,
 }
 
-/// What became of each change.
+/// The outcome of each change.
 type Outcomes = Vec<Result<Outcome, ChangeRejection>>;
 
 /// The effects of a transaction's changes so far.
@@ -244,7 +244,7 @@ struct Batch<'a> {
     has_deleted: bool,
     /// The logs whose positions nobody else can give, on Postgres.
     locked_logs: HashSet<UserId>,
-    /// What other nodes are told, without the positions; `None` if there are none.
+    /// The hint for other nodes, without the positions; `None` if there are none.
     hint: Option<CommitHint>,
 }
 

@@ -117,7 +117,7 @@ fn controls(state: FilesState) -> AnyView {
     .erase()
 }
 
-/// What is done with the chosen files.
+/// The actions for the chosen files.
 fn chosen_bar(state: FilesState, confirm: Confirm) -> AnyView {
     let about = move || {
         let chosen = state.chosen_files();
