@@ -2,7 +2,7 @@
 
 use super::UploadError;
 use parlor_protocol::{ApiError, ErrorCode, number_format::format_size};
-use parlor_storage::StorageError;
+use parlor_storage::{StorageError, StorageErrorKind};
 
 impl From<UploadError> for ApiError {
     fn from(error: UploadError) -> Self {
@@ -54,10 +54,34 @@ impl From<UploadError> for ApiError {
             ),
             UploadError::Io(error) => {
                 tracing::error!(%error, "a file can't be stored");
-                StorageError::from(error).kind().into()
+                match StorageError::from(error).kind() {
+                    // Of several places, the log names the one.
+                    StorageErrorKind::Other => Self::new(
+                        ErrorCode::Unavailable,
+                        "The file can't be stored just now: the place of the files (setting files.store) does not respond. It was not kept; \
+                         attach it again in a moment. Parlor's log says more.",
+                    ),
+                    kind => kind.into(),
+                }
             }
             UploadError::Storage(error) => error.into(),
             UploadError::Journal(error) => error.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_place_that_does_not_respond_is_not_the_database() {
+        let error = ApiError::from(UploadError::Io(io::Error::other("the bucket is away")));
+        assert_eq!(error.code, ErrorCode::Unavailable);
+        assert!(error.message.contains("files.store") && error.message.contains("not kept"), "{error:?}");
+        let error = ApiError::from(UploadError::Io(io::ErrorKind::StorageFull.into()));
+        assert!(error.message.contains("disk is full"), "{error:?}");
     }
 }
