@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::mpsc,
     task::{JoinHandle, JoinSet},
-    time::{Instant, MissedTickBehavior, interval, sleep, timeout},
+    time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +18,9 @@ use parlor_storage::{
 
 /// The number of commits of other nodes that wait to be looked at. Further ones wait in the connection.
 const MAX_WAITING_HINTS: usize = 256;
+
+/// The time after which an extension of the lease that failed is tried again.
+const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Extends the lease while the server starts, until the returned set is dropped. Its loss is found when the server serves.
 pub(super) fn renew_during_start(storage: Arc<dyn Storage>, every: Duration) -> JoinSet<()> {
@@ -54,35 +57,33 @@ pub(super) fn start(app: &AppState, recovered: CancellationToken) -> Vec<JoinHan
 /// Extends the lease. If it can't, or the lease has ended, ends the work of this node and begins another lease.
 async fn keep_lease(app: AppState) {
     let settings = &app.settings.nodes;
-    let mut ticks = interval(settings.renewal);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // The lease ends at this time after the last extension was asked for, or later.
     let mut extended = Instant::now();
+    let mut next = extended;
     loop {
         tokio::select! {
-            _ = ticks.tick() => {}
+            () = sleep_until(next) => {}
             () = app.journal.wait_until_lease_lost() => {}
         }
         let asked = Instant::now();
-        let is_lost = app.journal.has_lost_lease()
-            || extended.elapsed() >= settings.lease
-            || match timeout(settings.renewal, app.storage.renew()).await {
-                Ok(Ok(true)) => {
-                    extended = asked;
-                    false
-                }
-                Ok(Ok(false)) => true,
-                Ok(Err(error)) => {
-                    tracing::warn!(%error, "the lease of this node could not be extended");
-                    false
-                }
-                Err(_) => {
-                    tracing::warn!("the lease of this node could not be extended in time");
-                    false
-                }
-            };
-        if is_lost {
-            extended = begin_another_lease(&app, settings.renewal).await;
+        let is_lost = app.journal.has_lost_lease() || extended.elapsed() >= settings.lease;
+        let renewed = match is_lost {
+            true => Ok(Ok(false)),
+            false => timeout(settings.renewal, app.storage.renew()).await,
+        };
+        // A database that restarts is back before the lease ends, so the next attempt comes soon.
+        next = Instant::now() + RETRY_DELAY;
+        match renewed {
+            Ok(Ok(true)) => {
+                extended = asked;
+                next = asked + settings.renewal;
+            }
+            Ok(Ok(false)) => {
+                extended = begin_another_lease(&app, settings.renewal).await;
+                next = extended + settings.renewal;
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "the lease of this node could not be extended"),
+            Err(_) => tracing::warn!("the lease of this node could not be extended in time"),
         }
     }
 }

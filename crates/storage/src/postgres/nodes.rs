@@ -35,8 +35,8 @@ pub(crate) const ENDPOINTS: &str = "endpoints";
 /// The present time of the database, in milliseconds since 1970.
 const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/// The shortest wait for a connection.
-const MIN_TIMEOUT: Duration = Duration::from_secs(1);
+/// The longest wait for a connection.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// This process as a node.
 #[derive(Debug)]
@@ -55,7 +55,8 @@ impl Nodes {
         settings.enabled.then(|| Self {
             pool: PgPoolOptions::new()
                 .max_connections(4)
-                .acquire_timeout(settings.lease.max(MIN_TIMEOUT))
+                // Between two attempts, a pool waits ever longer. A new wait tries at once.
+                .acquire_timeout(CONNECTION_TIMEOUT)
                 .connect_lazy_with(options.clone()),
             lease: settings.lease,
             has_notifications: !database.has_pooler,
@@ -125,7 +126,7 @@ impl NodeStorage for SqlStorage {
             nodes.lease_ms()
         ));
         // A row of which this node does not hear expires unused.
-        within(Some(nodes.lease.max(MIN_TIMEOUT)), joining).await?;
+        within(Some(nodes.lease.max(CONNECTION_TIMEOUT)), joining).await?;
         *nodes.owner.lock() = Some(owner);
         writer.begin_lease(owner);
         Ok(())
