@@ -44,7 +44,7 @@ const QUEUE_CAPACITY: usize = 1024;
 const MAX_MERGED_DELTA_BYTES: usize = 16 << 10;
 
 /// The delay before a failed commit is retried: initial and maximum.
-const RETRY_DELAY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+const RETRY_DELAY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 
 /// The reason for which a change was not applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
