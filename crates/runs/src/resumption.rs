@@ -1,8 +1,9 @@
 //! Runs that go on by themselves after a crash or restart of the server, where that is safe: nothing may happen twice.
 
 use super::{Inner, Runs, StartError};
+use parlor_journal::JournalError;
 use parlor_protocol::{AssistantMessage, RunStatus, ToolCall};
-use parlor_storage::{Change, RunChange, RunKey};
+use parlor_storage::{Change, ChangeRejection, RunChange, RunKey};
 
 impl Inner {
     /// Returns true if a run with this answer goes on by itself. Otherwise it waits for the user: a call was active that may
@@ -34,7 +35,9 @@ impl Runs {
     /// If it could not.
     pub(super) async fn resume(&self, run: RunKey) -> Result<(), StartError> {
         let resumed = self.start_run(run, Change::Run(RunChange::Resume { run })).await;
-        if let Err(error) = &resumed {
+        if let Err(error) = &resumed
+            && !matches!(error, StartError::Journal(JournalError::Rejected(ChangeRejection::FenceLost)))
+        {
             tracing::warn!(%error, run = %run.message_id, "an interrupted answer can't go on by itself");
         }
         resumed.map(drop)
