@@ -33,6 +33,9 @@ const MIN_VERSION: i32 = 140_000;
 /// The statements that a connection keeps prepared.
 const PREPARED_STATEMENTS: usize = 200;
 
+/// The longest wait of a read for a connection: a request fails after it while Postgres is away.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// A database of Postgres.
 #[derive(Clone, Debug)]
 pub struct PostgresDatabase {
@@ -110,6 +113,7 @@ impl SqlStorage {
         let readers = PgPoolOptions::new()
             .min_connections(1)
             .max_connections(database.readers.max(1))
+            .acquire_timeout(READ_TIMEOUT)
             .connect_with(options.clone())
             .await
             .map_err(unreachable)?;
