@@ -2,6 +2,7 @@
 //!
 //! `programs` are the Rust tests, `playwright` the end-to-end tests; `second_run` finds flaky ones.
 
+mod cpu;
 mod playwright;
 pub mod programs;
 mod second_run;
@@ -76,13 +77,9 @@ pub fn run(args: &[String]) -> Result<()> {
     }
     let mut flaky = 0;
     if env::var_os("CI").is_some_and(|value| !value.is_empty()) && !all.failures.is_empty() {
-        let start = Instant::now();
+        let clock = StepClock::start();
         flaky = second_run::run(&all.failures, &programs, &mut all.counts)?;
-        all.times.push(StepTime {
-            name: "second run of failed tests".into(),
-            time: start.elapsed(),
-            tests: 0,
-        });
+        all.times.push(clock.stop("second run of failed tests", 0));
     }
     all.print_times();
     if flaky > 0 {
@@ -131,13 +128,15 @@ struct TestRun {
 struct StepTime {
     name: String,
     time: Duration,
+    /// The CPU time of its programs, where the system tells it.
+    cpu: Option<Duration>,
     tests: u32,
 }
 
 impl TestRun {
     /// Runs a step. One that cannot even start counts as one failure and does not hide the others' results.
     fn step(&mut self, name: &str, tests: impl FnOnce() -> Result<ProgramResult>) {
-        let start = Instant::now();
+        let clock = StepClock::start();
         let result = tests().unwrap_or_else(|error| {
             println!("{name}: {error:#}");
             ProgramResult {
@@ -148,27 +147,56 @@ impl TestRun {
                 failures: Vec::new(),
             }
         });
-        self.times.push(StepTime {
-            name: name.to_owned(),
-            time: start.elapsed(),
-            tests: result.counts.passed + result.counts.failed,
-        });
+        self.times
+            .push(clock.stop(name, result.counts.passed + result.counts.failed));
         self.counts += result.counts;
         self.failures.extend(result.failures);
     }
 
     fn print_times(&self) {
-        println!("\nwhere the time went:");
+        println!("\nwhere the time went (duration, CPU):");
         for step in &self.times {
             let tests = if step.tests == 0 {
                 String::new()
             } else {
                 format!("  {} tests", step.tests)
             };
-            println!("  {:>6.0} s  {}{tests}", step.time.as_secs_f64(), step.name);
+            print_time(step.time, step.cpu, &format!("{}{tests}", step.name));
         }
-        let all: Duration = self.times.iter().map(|step| step.time).sum();
-        println!("  {:>6.0} s  all\n", all.as_secs_f64());
+        let all = self.times.iter().map(|step| step.time).sum();
+        print_time(all, self.times.iter().map(|step| step.cpu).sum(), "all");
+        println!();
+    }
+}
+
+fn print_time(time: Duration, cpu: Option<Duration>, name: &str) {
+    let cpu = cpu.map_or_else(String::new, |cpu| format!("{:.0} s", cpu.as_secs_f64()));
+    println!("  {:>6.0} s  {cpu:>7}  {name}", time.as_secs_f64());
+}
+
+/// Measures a step.
+struct StepClock {
+    start: Instant,
+    cpu_at_start: Option<Duration>,
+}
+
+impl StepClock {
+    fn start() -> Self {
+        Self {
+            start: Instant::now(),
+            cpu_at_start: cpu::time_of_children(),
+        }
+    }
+
+    fn stop(self, name: &str, tests: u32) -> StepTime {
+        StepTime {
+            name: name.to_owned(),
+            time: self.start.elapsed(),
+            cpu: cpu::time_of_children()
+                .zip(self.cpu_at_start)
+                .map(|(end, start)| end.saturating_sub(start)),
+            tests,
+        }
     }
 }
 
