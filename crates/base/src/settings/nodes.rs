@@ -29,7 +29,7 @@ impl Default for NodeSettings {
         Self {
             enabled: false,
             lease: Duration::from_secs(6),
-            renewal: Duration::from_secs(2),
+            renewal: Duration::from_secs(1),
             poll: Duration::from_secs(1),
         }
     }

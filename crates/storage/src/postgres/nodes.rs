@@ -11,7 +11,7 @@ use sqlx::{
     AssertSqlSafe, Executor, PgConnection, PgPool, Row,
     postgres::{PgConnectOptions, PgListener, PgPoolOptions, PgRow},
 };
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::timeout};
 
 use super::PostgresDatabase;
 use crate::{
@@ -37,6 +37,9 @@ const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /// The longest wait for a connection.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The time without notifications after which their connection is tried.
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// This process as a node.
 #[derive(Debug)]
@@ -301,10 +304,20 @@ impl NodeStorage for SqlStorage {
             {
                 return Ok(());
             }
-            match listener.try_recv().await? {
-                Some(notification) => next = CommitHint::read(notification.payload(), &nodes.owner()),
-                // The connection was lost; the caller begins again.
-                None => return Err(StorageError::Database(sqlx::Error::WorkerCrashed)),
+            match timeout(SILENCE, listener.try_recv()).await {
+                Ok(received) => match received? {
+                    Some(notification) => next = CommitHint::read(notification.payload(), &nodes.owner()),
+                    // The connection was lost; the caller begins again.
+                    None => return Err(StorageError::Database(sqlx::Error::WorkerCrashed)),
+                },
+                // A side that only listens is not told of a broken network.
+                Err(_) => {
+                    within(Some(nodes.lease.max(CONNECTION_TIMEOUT)), async {
+                        listener.execute(";").await?;
+                        Ok(())
+                    })
+                    .await?;
+                }
             }
         }
     }
