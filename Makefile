@@ -4,7 +4,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test test-rust test-e2e test-page photos fuzz lint fmt openapi bench release packages packages-test try-local-model try-data-agent compare-prompts schemathesis clean
+.PHONY: help run dev build test test-rust test-e2e test-page photos fuzz lint fmt openapi bench release packages packages-test nodes-test try-local-model try-data-agent compare-prompts schemathesis clean
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -58,6 +58,9 @@ packages: ## make all packages in dist/packages: programs, .deb, container image
 
 packages-test: ## start each package in bare systems, as root: debootstrap, bubblewrap
 	@scripts/packages-test $(ARGS)
+
+nodes-test: ## three nodes, nginx and Postgres that fail in turn, as root (ARGS: see tests/nodes/main.py)
+	@scripts/nodes-test $(ARGS)
 
 release: ## build dist/parlor: one file with its assets
 	@scripts/xtask release
