@@ -14,7 +14,7 @@ const MAX_CALLS_PER_JOB: usize = 5_000;
 
 /// Starts a step, for the first time or again. One with a result is not changed.
 const START_STEP: &str = "INSERT INTO job_steps (job_id, key, user_id, number, kind, version, input, started_at) \
-     SELECT $1, $2, $3, 1 + count(*), $4, $5, $6, $7 FROM job_steps WHERE job_id = $1 \
+     SELECT $1, $2, $3, 1 + coalesce(max(number), 0), $4, $5, $6, $7 FROM job_steps WHERE job_id = $1 \
      ON CONFLICT (job_id, key) DO UPDATE SET attempts = job_steps.attempts + 1, started_at = excluded.started_at, \
          kind = excluded.kind, version = excluded.version, input = excluded.input \
      WHERE job_steps.output IS NULL AND job_steps.error IS NULL";
