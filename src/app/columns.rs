@@ -5,7 +5,7 @@ use parlor_protocol::{
     ApiError, ColumnId, Dollars, ErrorCode, JobId, RawJson, RunStatus,
     columns::{
         COLUMNS, CellDetails, Column, ColumnSource, ColumnType, ColumnsInput, ColumnsView, Correction,
-        MAX_ROW_KEY_BYTES,
+        FillEstimate, MAX_ROW_KEY_BYTES, SourceTable,
     },
 };
 use parlor_reports::ColumnCellReader;
@@ -25,9 +25,56 @@ fn reader(caller: &Caller) -> ColumnCellReader {
 ///
 /// # Errors
 ///
-/// If storage fails.
+/// If there is no such source, or storage fails.
 pub async fn view(caller: &Caller, source: &ColumnSource) -> Result<ColumnsView, ApiError> {
+    caller.app.row_sources.require(caller.user_id, source).await?;
     reader(caller).view(caller.user_id, source).await
+}
+
+/// Returns the rows of a table that can have columns.
+///
+/// # Errors
+///
+/// If there is no such table, or it can't be read.
+pub async fn table(caller: &Caller, source: &ColumnSource) -> Result<SourceTable, ApiError> {
+    caller.app.row_sources.table(caller.user_id, source).await
+}
+
+/// Returns true if one of the caller's sources has columns.
+///
+/// # Errors
+///
+/// If storage fails.
+pub async fn has_columns(caller: &Caller, source: &ColumnSource) -> Result<bool, ApiError> {
+    Ok(!caller
+        .app
+        .storage
+        .columns(caller.user_id, source)
+        .await?
+        .is_empty())
+}
+
+/// Estimates what filling the columns of a source asks a model.
+///
+/// # Errors
+///
+/// If there is no such source or model, or storage fails.
+pub async fn estimate(
+    caller: &Caller,
+    source: &ColumnSource,
+    model: Option<String>,
+) -> Result<FillEstimate, ApiError> {
+    let rows = caller.app.row_sources.rows(caller.user_id, source).await?;
+    let model = caller.app.jobs.model(caller.user_id, model).await?;
+    let open = reader(caller)
+        .open_questions(caller.user_id, (source, &rows), &model)
+        .await?;
+    let prices = caller.app.models.capabilities(&model).prices;
+    Ok(FillEstimate {
+        cells: open.cells,
+        questions: open.questions,
+        cost: open.cost_at(prices.as_ref()),
+    })
 }
 
 /// Returns a cell with all that is known about it.
@@ -41,10 +88,22 @@ pub async fn cell(
     column_id: ColumnId,
     row: &str,
 ) -> Result<CellDetails, ApiError> {
+    caller.app.row_sources.require(caller.user_id, source).await?;
     let cell = reader(caller)
         .cell(caller.user_id, source, (column_id, row))
         .await?;
     cell.ok_or_else(column_not_found)
+}
+
+/// Returns a cell of one of the caller's columns with all that is known about it.
+///
+/// # Errors
+///
+/// If there is no such column, or storage fails.
+pub async fn cell_of(caller: &Caller, column_id: ColumnId, row: &str) -> Result<CellDetails, ApiError> {
+    let found = caller.app.storage.column(caller.user_id, column_id).await?;
+    let (source, _) = found.ok_or_else(column_not_found)?;
+    cell(caller, &source, column_id, row).await
 }
 
 /// Saves a column: a new one, or another version of one.
@@ -54,6 +113,8 @@ pub async fn cell(
 /// If a field is not valid, or the limit of columns is reached. The saved one is kept.
 pub async fn save(caller: &Caller, source: ColumnSource, column: Column) -> Result<(), ApiError> {
     let column = check(caller, column)?;
+    // A source without rows to ask about has no title.
+    caller.app.row_sources.title(caller.user_id, &source).await?;
     refuse_while_filling(caller, &source, None).await?;
     let change = ColumnChange::Save {
         source,
@@ -87,12 +148,9 @@ pub async fn correct(
         return commit(caller, ColumnChange::TakeBack { column_id, row }).await;
     };
     let settings = &caller.app.settings.jobs;
-    let mut columns = Vec::new();
-    for source in ColumnSource::ALL {
-        columns.extend(caller.app.storage.columns(caller.user_id, &source).await?);
-    }
-    let column = columns.iter().find(|column| column.id == column_id);
-    let value = column.ok_or_else(column_not_found)?.question.check_value(&value).ok_or_else(|| {
+    let found = caller.app.storage.column(caller.user_id, column_id).await?;
+    let (_, column) = found.ok_or_else(column_not_found)?;
+    let value = column.question.check_value(&value).ok_or_else(|| {
         refused("This value is not of the column's type. Nothing was saved; correct it, or change the type of the column.")
     })?;
     if row.is_empty() || row.len() > MAX_ROW_KEY_BYTES || value.len() > settings.column_bytes {

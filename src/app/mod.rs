@@ -16,7 +16,7 @@ use parlor_base::{
 };
 use parlor_files::Files;
 use parlor_journal::{Journal, hub::Hub};
-use parlor_pages::Pages;
+use parlor_pages::{Pages, columns::RowSources};
 use parlor_providers::Models;
 use parlor_python::PlotlyScript;
 use parlor_runs::{Runs, jobs::Jobs};
@@ -92,6 +92,8 @@ pub struct AppState {
     pub accounts: Arc<Accounts>,
     pub access: Arc<AccessMonitor>,
     pub files: Files,
+    /// The rows that columns can have.
+    pub row_sources: RowSources,
     pub notices: Notices,
     pub readiness: Arc<Readiness>,
     /// The figures for operators.

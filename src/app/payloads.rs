@@ -1,10 +1,11 @@
 //! Payloads: as they were created, as the panel shows them, and the user's verdict on a proposal.
 
-use super::{Caller, caller::fingerprint, not_found, stored_tables};
+use super::{Caller, caller::fingerprint, columns, not_found, stored_tables};
 use parlor_base::text;
 use parlor_pages::payloads;
 use parlor_protocol::{
-    ApiError, ConversationId, ErrorCode, PanelView, Payload, PayloadVerdict, Verdict, intent::JudgePayload,
+    ApiError, ConversationId, ErrorCode, PanelView, Payload, PayloadVerdict, Verdict, columns::ColumnSource,
+    intent::JudgePayload, panel::PanelBody,
 };
 use parlor_storage::{Change, IntentChange};
 
@@ -23,6 +24,12 @@ pub async fn view(
     let mut view = convert_payload(payload.clone(), move |payload| views.view(payload)).await?;
     stored_tables::complete_view(caller, &payload, &mut view).await?;
     caller.app.pages.complete_view(caller.user_id, &mut view).await?;
+    if let PanelBody::Table(table) = &mut view.body
+        && payload.kind == "table"
+    {
+        let source = ColumnSource::payload(conversation_id, payload_id);
+        table.has_columns = columns::has_columns(caller, &source).await?;
+    }
     Ok(if is_preview {
         payloads::to_preview(view)
     } else {

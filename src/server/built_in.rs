@@ -10,6 +10,7 @@ use parlor_pages::{
     columns::RowSources,
     data::Data,
     literature::{EditStream, Literature, Streams},
+    payloads::PayloadViews,
     reports::Reports,
     schedules::Schedules,
 };
@@ -88,12 +89,18 @@ pub fn built_in_job_kinds(parts: &ServerParts) -> Vec<Arc<dyn JobKind>> {
         &parts.settings.literature,
     );
     let report = ReportKind::new(literature, parts.pubmed.clone(), parts.settings.jobs.articles);
+    let columns = ColumnsKind::new(row_sources(parts), parts.settings.jobs.examples);
+    vec![Arc::new(report), Arc::new(columns)]
+}
+
+/// Returns the rows that columns can have.
+pub fn row_sources(parts: &ServerParts) -> RowSources {
     let jobs = &parts.settings.jobs;
-    let sources = RowSources {
+    RowSources {
         storage: parts.storage.clone(),
+        views: PayloadViews::built_in(),
+        data: parts.data.clone(),
         max_rows: jobs.rows,
         max_bytes: jobs.row_bytes,
-    };
-    let columns = ColumnsKind::new(sources, jobs.examples);
-    vec![Arc::new(report), Arc::new(columns)]
+    }
 }

@@ -178,6 +178,7 @@ impl Server {
             tracing::warn!(tool, "no tool has this name, so none is disabled");
         }
         let job_kinds = built_in_job_kinds(&parts);
+        let row_sources = built_in::row_sources(&parts);
         let settings = parts.settings;
         let ruled = settings.accounts.access.iter().flat_map(AccessRule::plain_tools);
         for tool in tools.unknown_names(ruled) {
@@ -232,6 +233,7 @@ impl Server {
             accounts,
             access,
             files,
+            row_sources,
             notices,
             readiness: Arc::new(readiness),
             metrics,

@@ -8,7 +8,7 @@ use std::{
 use tokio::sync::{Mutex, Semaphore};
 
 use super::{
-    Catalogue, Column, FILES, QueryError, QueryErrorKind, QueryResult, SqlDialect, Table,
+    Catalogue, Cell, Column, FILES, QueryError, QueryErrorKind, QueryResult, SqlDialect, Table,
     backend::{DatabaseBackend, DatabaseReport, quote_identifier},
     documentation::Documentation,
     limits::QueryLimits,
@@ -166,13 +166,31 @@ impl Database {
 
     /// Returns the first rows of a table.
     pub async fn first_rows(&self, table: &Table, count: usize) -> Result<QueryResult, QueryError> {
+        self.rows(table, 0, count).await
+    }
+
+    /// Returns rows of a table after a number of rows, as many as fit into memory. Only a table of files has its rows in the same
+    /// order each time.
+    pub async fn rows(&self, table: &Table, after: usize, count: usize) -> Result<QueryResult, QueryError> {
         // The role may not read the other columns.
         let columns = table.columns.iter().take(self.0.limits.columns);
         let columns: Vec<String> = columns.map(|column| quote_identifier(&column.name)).collect();
         let (columns, name) = (columns.join(", "), table.quoted_name());
-        let sql = format!("SELECT {columns} FROM {name} LIMIT {count}");
+        let sql = format!("SELECT {columns} FROM {name} LIMIT {count} OFFSET {after}");
         let limits = self.0.limits.in_memory();
         self.within(self.0.backend.query(&sql, &limits, None)).await
+    }
+
+    /// Returns the number of rows of a table.
+    pub async fn count_rows(&self, table: &Table) -> Result<usize, QueryError> {
+        let sql = format!("SELECT count(*) FROM {}", table.quoted_name());
+        let limits = self.0.limits.in_memory();
+        let counted = self.within(self.0.backend.query(&sql, &limits, None)).await?;
+        let count = counted.rows.first().and_then(|row| row.first());
+        Ok(match count {
+            Some(Cell::Integer(count)) => usize::try_from(*count).unwrap_or_default(),
+            _ => 0,
+        })
     }
 
     /// Returns the values of a column with their counts.

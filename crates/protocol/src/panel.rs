@@ -4,6 +4,7 @@
 //! page neither parses data nor calculates. A URL is present only if it is allowed as a link: `http` or
 //! `https`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{draft::FieldChange, number_format::group_digits};
@@ -132,6 +133,9 @@ pub struct TableView {
     /// The number of all rows, if these are only the first ones and the others are loaded page by page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored_rows: Option<u64>,
+    /// True if the user has added columns to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_columns: bool,
 }
 
 impl TableView {
@@ -158,7 +162,7 @@ pub struct TablePage {
 }
 
 /// A column of a table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TableColumn {
     pub name: String,
     /// True if all its cells are numbers.

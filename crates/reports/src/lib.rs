@@ -20,7 +20,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use futures::{FutureExt, future::BoxFuture};
 
 pub use self::{
-    columns::{ColumnCellReader, ColumnsKind},
+    columns::{ColumnCellReader, ColumnsKind, OpenQuestions},
     export::{ExportFormat, ExportedFile, export},
 };
 use self::{

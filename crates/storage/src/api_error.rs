@@ -146,6 +146,10 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::TooLarge,
                 "There are as many columns as there can be (setting jobs.columns). Nothing was saved; delete one first.",
             ),
+            ChangeRejection::ColumnSourcesFull => Self::new(
+                ErrorCode::TooLarge,
+                "As many tables have columns as can have them. Nothing was saved; delete the columns of one first.",
+            ),
             ChangeRejection::CorrectionsFull => Self::new(
                 ErrorCode::TooLarge,
                 "This column has as many corrections as it can have (setting jobs.corrections). Nothing was saved; take one back first.",

@@ -34,6 +34,13 @@ pub trait ColumnStorage {
     /// Returns the columns of a user's source, oldest first.
     async fn columns(&self, user_id: UserId, source: &ColumnSource) -> Result<Vec<Column>, StorageError>;
 
+    /// Returns a column of a user with its source.
+    async fn column(
+        &self,
+        user_id: UserId,
+        id: ColumnId,
+    ) -> Result<Option<(ColumnSource, Column)>, StorageError>;
+
     /// Returns the corrections of a user in the columns of a source, newest first.
     async fn corrections(
         &self,

@@ -91,6 +91,8 @@ pub enum ChangeRejection {
     JobsFull,
     #[error("the limit of columns is reached")]
     ColumnsFull,
+    #[error("the limit of tables with columns is reached")]
+    ColumnSourcesFull,
     #[error("the limit of corrections is reached")]
     CorrectionsFull,
     #[error("the limit of running jobs is reached")]

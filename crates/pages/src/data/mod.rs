@@ -5,7 +5,7 @@
 //!
 //! - [`tools`]: the model's tools, one file each; [`texts`]: results and tables as text for the model
 //! - [`file_tables`]: the tables of the files of a conversation; [`attached_tables`]: those of all attached files, for the page;
-//!   [`rows`]: results with many rows, which are files
+//!   [`rows`]: results with many rows, which are files; [`single_table`]: the rows of a file with one table
 //! - [`page`]: the page *Data*; [`context`]: what is open on it, for the model
 //! - [`view`]: catalogues and tables for the page; [`cell`]: a finished query for a notebook
 
@@ -15,6 +15,7 @@ mod context;
 mod file_tables;
 mod page;
 mod rows;
+mod single_table;
 mod texts;
 mod tools;
 mod view;

@@ -176,6 +176,7 @@ impl<'a> TableRows<'a> {
                 .collect(),
             missing: missing_note(self.missing),
             stored_rows: None,
+            has_columns: false,
         }
     }
 }
@@ -226,6 +227,7 @@ mod tests {
             ],
             missing: String::new(),
             stored_rows: None,
+            has_columns: false,
         };
         assert_eq!(table(&data), expected);
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     source::{ColumnSource, InvalidSource},
-    view::{CellDetails, CellState, ColumnCells, ColumnsView, ShownCell},
+    view::{CellDetails, CellState, ColumnCells, ColumnsView, FillEstimate, ShownCell, SourceTable},
 };
 use super::{ColumnId, Passage, Timestamp};
 
@@ -84,4 +84,7 @@ pub struct CellAnswer {
     /// The answer, of its column's type; empty if the text of the row has none.
     pub value: String,
     pub passage: Passage,
+    /// True if the row has no text to read, so that no model was asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_no_text: bool,
 }

@@ -10,7 +10,7 @@ use crate::answer_text::text_of_any;
 use parlor_base::text::single_line;
 use parlor_pages::{columns::SourceRow, fence_text};
 use parlor_protocol::{
-    ColumnId,
+    ColumnId, Passage,
     columns::{CellAnswer, Column, ColumnQuestion, ColumnType},
     passage::{find_passage, quoted_passage},
 };
@@ -91,6 +91,13 @@ impl Step for AskCell<'_> {
 
     async fn run(&self, context: &StepContext<'_>, input: CellInput) -> Result<CellAnswer, StepError> {
         let paragraphs = &self.row.paragraphs;
+        if self.row.has_no_text {
+            return Ok(CellAnswer {
+                value: String::new(),
+                passage: Passage::NotFound { quote: String::new() },
+                has_no_text: true,
+            });
+        }
         let question = Question {
             instructions: self.instructions(&input.question),
             material: fence_text(&paragraphs.join("\n")),
@@ -109,7 +116,11 @@ impl Step for AskCell<'_> {
         };
         let quote = answer.passage.as_str();
         let passage = quoted_passage(quote, paragraphs, &find_passage(paragraphs, quote), "");
-        Ok(CellAnswer { value, passage })
+        Ok(CellAnswer {
+            value,
+            passage,
+            has_no_text: false,
+        })
     }
 }
 

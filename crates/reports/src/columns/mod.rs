@@ -17,19 +17,19 @@ use serde::Serialize;
 
 use self::{
     cell::{AskCell, CellInput, Example},
-    now::{ColumnsNow, Definitions, RowsNow},
+    now::{ColumnsNow, RowsNow},
 };
 use parlor_pages::columns::{RowSources, SourceRow};
 use parlor_protocol::{
     ApiError, ErrorCode, Passage, RawJson, UserId,
-    columns::{COLUMNS, CellAnswer, Column, ColumnsInput},
+    columns::{COLUMNS, CellAnswer, Column, ColumnsInput, Correction},
 };
 use parlor_runs::jobs::{JobContext, JobEnd, JobKind, PreparedJob};
 
-pub use self::view::ColumnCellReader;
+pub use self::view::{ColumnCellReader, OpenQuestions};
 
 /// The version of the plan: a job of another one is not continued.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The kind of job that fills columns.
 pub struct ColumnsKind {
@@ -47,10 +47,11 @@ struct FilledColumns {
     /// The number of rows beyond the limit, which were not asked.
     left_out: usize,
     /// The number of cells with an answer, of those of them whose text does not have the quoted passage, of cells whose text has no
-    /// answer, and of those that failed.
+    /// answer, of those that have no text to read, and of those that failed.
     answered: usize,
     without_passage: usize,
     no_answer: usize,
+    no_text: usize,
     failed: usize,
 }
 
@@ -95,6 +96,13 @@ impl ColumnsKind {
             .step("columns", &columns, input.clone())
             .await?
             .map_err(JobEnd::Failed)?;
+        // No step depends on them, and a replay may tell the model newer ones.
+        let corrections = self
+            .sources
+            .storage
+            .corrections(job.user_id(), &input.source)
+            .await
+            .map_err(|error| now::unreadable(&error))?;
         let found = job
             .step("rows", &RowsNow(&self.sources), input)
             .await?
@@ -113,7 +121,7 @@ impl ColumnsKind {
         let rows: Vec<(&SourceRow, String)> = found.rows.iter().map(|row| (row, cell::digest(row))).collect();
         // Column by column, so that calls that follow each other begin with the same words, which servers cache.
         for column in &definitions.columns {
-            let examples = self.examples(&definitions, column, &found.rows);
+            let examples = self.examples(&corrections, column, &found.rows);
             for answer in fill_column(job, column, &rows, &examples).await? {
                 count(&mut result, answer.as_ref());
             }
@@ -123,10 +131,9 @@ impl ColumnsKind {
     }
 
     /// Returns the newest corrections of a column, with the names of their rows.
-    fn examples(&self, definitions: &Definitions, column: &Column, rows: &[SourceRow]) -> Vec<Example> {
+    fn examples(&self, corrections: &[Correction], column: &Column, rows: &[SourceRow]) -> Vec<Example> {
         let names: HashMap<&str, &SourceRow> = rows.iter().map(|row| (row.key.as_str(), row)).collect();
-        let of_column = definitions
-            .corrections
+        let of_column = corrections
             .iter()
             .filter(|correction| correction.column_id == column.id);
         let known = of_column.filter_map(|correction| {
@@ -167,6 +174,7 @@ async fn fill_column<'a>(
 fn count(result: &mut FilledColumns, answer: Option<&CellAnswer>) {
     match answer {
         None => result.failed += 1,
+        Some(answer) if answer.has_no_text => result.no_text += 1,
         Some(answer) if answer.value.is_empty() => result.no_answer += 1,
         Some(answer) => {
             result.answered += 1;

@@ -3,21 +3,29 @@
 use serde::{Deserialize, Serialize};
 
 use parlor_pages::columns::{RowSources, SourceRows};
-use parlor_protocol::columns::{Column, ColumnsInput, Correction};
-use parlor_runs::jobs::{Step, StepContext, StepError};
-use parlor_storage::Storage;
+use parlor_protocol::RunError;
+use parlor_protocol::columns::{Column, ColumnsInput};
+use parlor_runs::jobs::{JobEnd, Step, StepContext, StepError};
+use parlor_storage::{Storage, StorageError};
 
 const AGAIN: &str =
     "The finished steps are kept. Parlor's log says more; continue the job when storage works.";
 
-/// Reads the columns and the corrections.
+/// Returns the end of a job whose columns can't be read.
+pub(super) fn unreadable(error: &StorageError) -> JobEnd {
+    JobEnd::Failed(RunError {
+        code: "storage".into(),
+        message: format!("The columns can't be read: {error}."),
+        hint: AGAIN.into(),
+    })
+}
+
+/// Reads the columns. Their corrections are no result of a step: one that is taken back must leave the database.
 pub(super) struct ColumnsNow<'a>(pub &'a dyn Storage);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Definitions {
     pub columns: Vec<Column>,
-    /// Newest first.
-    pub corrections: Vec<Correction>,
 }
 
 impl Step for ColumnsNow<'_> {
@@ -28,15 +36,11 @@ impl Step for ColumnsNow<'_> {
     const IS_IDEMPOTENT: bool = true;
 
     async fn run(&self, context: &StepContext<'_>, input: ColumnsInput) -> Result<Definitions, StepError> {
-        let user_id = context.user_id();
-        let columns = self.0.columns(user_id, &input.source).await;
-        let corrections = self.0.corrections(user_id, &input.source).await;
-        let failed =
-            |error| StepError::of_job("storage", format!("The columns can't be read: {error}."), AGAIN);
-        Ok(Definitions {
-            columns: columns.map_err(failed)?,
-            corrections: corrections.map_err(failed)?,
-        })
+        let columns = self.0.columns(context.user_id(), &input.source).await;
+        let columns = columns.map_err(|error| {
+            StepError::of_job("storage", format!("The columns can't be read: {error}."), AGAIN)
+        })?;
+        Ok(Definitions { columns })
     }
 }
 

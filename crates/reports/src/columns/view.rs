@@ -6,9 +6,11 @@ use std::{
     sync::Arc,
 };
 
-use super::cell::{CELL_KIND, CellInput, step_key};
+use super::cell::{CELL_KIND, CellInput, digest, step_key};
+use parlor_model::ReportedUsage;
+use parlor_pages::columns::SourceRows;
 use parlor_protocol::{
-    ApiError, ColumnId, JobId, Passage, RunStatus, UserId,
+    ApiError, ColumnId, Dollars, JobId, Passage, Prices, RunStatus, UserId,
     columns::{
         COLUMNS, CellAnswer, CellDetails, CellState, Column, ColumnCells, ColumnSource, ColumnsInput,
         ColumnsView, ShownCell,
@@ -120,6 +122,47 @@ impl ColumnCellReader {
         Ok(Some(details))
     }
 
+    /// Returns the texts of the cells that a model would be asked for, and the number of all cells.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    pub async fn open_questions(
+        &self,
+        user_id: UserId,
+        (source, rows): (&ColumnSource, &SourceRows),
+        model: &str,
+    ) -> Result<OpenQuestions, ApiError> {
+        let columns = self.storage.columns(user_id, source).await?;
+        let jobs = self.jobs(user_id, source).await?;
+        let mut known: HashMap<String, String> = HashMap::new();
+        for job in shown_jobs(&jobs).into_iter().filter(|job| job.model == model) {
+            for step in self.storage.finished_steps(user_id, job.id, CELL_KIND).await? {
+                if step.output.is_some() {
+                    known.insert(step.key, step.input);
+                }
+            }
+        }
+        let mut open = OpenQuestions {
+            cells: columns.len() * rows.rows.len(),
+            questions: 0,
+            bytes: 0,
+        };
+        for row in rows.rows.iter().filter(|row| !row.has_no_text) {
+            let digest = digest(row);
+            let bytes: usize = row.paragraphs.iter().map(String::len).sum();
+            for column in &columns {
+                let input = serde_json::to_string(&CellInput::new(column, row, &digest))
+                    .map_err(ApiError::unreadable)?;
+                if known.get(&step_key(column.id, &row.key)) != Some(&input) {
+                    open.questions += 1;
+                    open.bytes += bytes + column.question.question.len();
+                }
+            }
+        }
+        Ok(open)
+    }
+
     /// Returns the last job of a source.
     ///
     /// # Errors
@@ -152,6 +195,36 @@ impl ColumnCellReader {
     }
 }
 
+/// The cells that a model would be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenQuestions {
+    /// The number of all cells.
+    pub cells: usize,
+    pub questions: usize,
+    /// The length of all their texts.
+    pub bytes: usize,
+}
+
+/// The tokens of a question besides its row, and those of its answer: about what they are in practice.
+const QUESTION_TOKENS: u64 = 200;
+const ANSWER_TOKENS: u64 = 60;
+
+/// The bytes of a token of a usual text.
+const TOKEN_BYTES: u64 = 4;
+
+impl OpenQuestions {
+    /// Returns the estimated cost at these prices, if they are known.
+    pub fn cost_at(&self, prices: Option<&Prices>) -> Option<Dollars> {
+        let questions = self.questions as u64;
+        let usage = ReportedUsage {
+            input_tokens: questions * QUESTION_TOKENS + self.bytes as u64 / TOKEN_BYTES,
+            output_tokens: questions * ANSWER_TOKENS,
+            ..ReportedUsage::default()
+        };
+        usage.cost_at(prices)
+    }
+}
+
 /// Returns the last complete job and those after it, oldest first.
 fn shown_jobs(jobs: &[Job]) -> Vec<&Job> {
     let complete = jobs.iter().position(|job| job.status == RunStatus::Complete);
@@ -176,6 +249,7 @@ fn read_cell(step: &StoredStep, column: &Column) -> Option<(String, CellState)> 
                 .trim_end()
                 .into(),
         },
+        (None, Some(answer)) if answer.has_no_text => CellState::NoText,
         (None, Some(answer)) if answer.value.is_empty() => CellState::NoAnswer,
         (None, Some(answer)) => CellState::Answered {
             value: answer.value,

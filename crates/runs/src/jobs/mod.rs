@@ -237,7 +237,11 @@ impl Jobs {
     }
 
     /// Returns the full name of the model that a user asks for, or of the default one.
-    async fn model(&self, user_id: UserId, name: Option<String>) -> Result<String, ApiError> {
+    ///
+    /// # Errors
+    ///
+    /// If the user may not use it, or there is none.
+    pub async fn model(&self, user_id: UserId, name: Option<String>) -> Result<String, ApiError> {
         let runs = &self.0.runs;
         if let Some(name) = name.filter(|name| !name.is_empty()) {
             return Ok(runs.find_model(user_id, &name).await?);

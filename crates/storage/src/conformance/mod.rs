@@ -91,7 +91,10 @@ macro_rules! conformance_tests {
                 administrators_count_who_can_sign_in,
             }
             columns {
+                changed_columns_are_read_again,
                 columns_and_corrections_are_their_owners_alone,
+                deleted_tables_leave_no_columns,
+                one_job_at_a_time_fills_columns,
                 a_deleted_column_leaves_no_cells,
             }
             schedules {

@@ -9,7 +9,7 @@ use crate::{
     sql::database::{Row, query},
 };
 use parlor_protocol::{
-    Timestamp, UserId,
+    ColumnId, Timestamp, UserId,
     columns::{Column, ColumnSource, Correction},
 };
 
@@ -24,6 +24,25 @@ impl ColumnStorage for SqlStorage {
                 .fetch_all(&mut connection)
                 .await?;
         read_undamaged_rows("row_columns", "id", &rows, |row| json(row, "definition"))
+    }
+
+    async fn column(
+        &self,
+        user_id: UserId,
+        id: ColumnId,
+    ) -> Result<Option<(ColumnSource, Column)>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let row = query("SELECT id, source, definition FROM row_columns WHERE user_id = $1 AND id = $2")
+            .bind_value(user_id)
+            .bind_value(id)
+            .fetch_optional(&mut connection)
+            .await?;
+        let read = read_undamaged_rows("row_columns", "id", row.as_slice(), |row| {
+            let source = text(row, "source")?.parse().ok();
+            Ok((source, json(row, "definition")?))
+        })?;
+        let found = read.into_iter().next();
+        Ok(found.and_then(|(source, column)| Some((source?, column))))
     }
 
     async fn corrections(

@@ -52,7 +52,7 @@ pub(crate) const CHANGE_OWNER: [&str; 17] = [
     // The events of a job are snapshots, and the new owner's list is loaded.
     // The newest job of columns has the answers that are shown: it must not hide the new owner's.
     "UPDATE jobs SET user_id = $2 WHERE user_id = $1 AND (kind <> 'columns' \
-     OR NOT EXISTS (SELECT 1 FROM jobs own WHERE own.user_id = $2 AND own.kind = 'columns'))",
+     OR NOT EXISTS (SELECT 1 FROM jobs own WHERE own.user_id = $2 AND own.kind = 'columns' AND own.input = jobs.input))",
     "UPDATE job_steps SET user_id = $2 WHERE user_id = $1 AND job_id IN (SELECT id FROM jobs WHERE user_id = $2)",
     "UPDATE row_columns SET user_id = $2 WHERE user_id = $1",
     "UPDATE corrected_cells SET user_id = $2 WHERE user_id = $1",
@@ -140,6 +140,7 @@ impl Batch<'_> {
                 .execute(&mut *connection)
                 .await?;
         }
+        self.delete_lost_columns(&mut *connection, Some(user_id)).await?;
         query(INTERRUPT_JOBS)
             .bind_value(user_id)
             .bind_value(self.at)

@@ -24,7 +24,7 @@ use super::{
     writer::{Lease, within},
 };
 use crate::{
-    Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, RunKey, RunOutput, StorageError,
+    Change, ChangeRejection, CommitResult, FileChange, LoggedEvent, Outcome, RunKey, RunOutput, StorageError,
     jobs::Owner, nodes::CommitHint,
 };
 use parlor_base::crash_point;
@@ -354,7 +354,21 @@ impl Batch<'_> {
                 None => Outcome::Done,
             });
         }
-        let outcome = self.apply_new_change(connection, change).await?;
+        let outcome = self.apply_new_change(&mut *connection, change).await?;
+        if matches!(outcome, Outcome::Deleted { .. } | Outcome::DataDeleted) {
+            // What has tables: messages and files.
+            match change {
+                Change::Conversation { user_id, .. }
+                | Change::Project { user_id, .. }
+                | Change::File(
+                    FileChange::DeleteUpload { user_id, .. } | FileChange::DeleteContent { user_id, .. },
+                ) => self.delete_lost_columns(&mut *connection, Some(*user_id)).await?,
+                Change::File(FileChange::ExpireUploads { .. }) => {
+                    self.delete_lost_columns(&mut *connection, None).await?;
+                }
+                _ => {}
+            }
+        }
         if let Some(request) = request {
             let started = match outcome {
                 Outcome::Started { started, .. } | Outcome::Queued(started) => Some(started),

@@ -103,7 +103,11 @@ impl Batch<'_> {
         crash_point!("end::message");
         // The artifacts shown by a damaged answer are unknown.
         if !message.is_damaged() {
-            self.has_deleted |= delete_unshown(&mut *connection, run, message).await?;
+            if delete_unshown(&mut *connection, run, message).await? {
+                self.has_deleted = true;
+                self.delete_lost_columns(&mut *connection, Some(run.user_id))
+                    .await?;
+            }
         }
         query("UPDATE conversations SET unseen = $1 WHERE user_id = $2 AND id = $3")
             .bind(events.iter().any(RunEvent::is_notifiable_end))

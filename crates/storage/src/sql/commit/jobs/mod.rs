@@ -4,7 +4,7 @@ mod output;
 
 use crate::sql::database::{Connection, query, query_scalar};
 
-use super::{super::jobs, Batch, ChangeError, personal::ensure_user};
+use super::{super::jobs, Batch, ChangeError, columns::require_source, personal::ensure_user};
 use crate::{
     ChangeRejection, Outcome,
     jobs::{Fence, JobChange, JobLimits, NewJob, StoredJob},
@@ -12,6 +12,7 @@ use crate::{
 };
 use parlor_protocol::{
     ConversationId, Dollars, JobId, RawJson, RunStatus, TokenTotals, UserEvent, UserId,
+    columns::{COLUMNS, ColumnsInput},
     job::{Job, JobProgress, JobUpdate},
 };
 
@@ -99,6 +100,12 @@ impl Batch<'_> {
             Err(ChangeRejection::JobsFull)?;
         }
         check_running(&mut *connection, user_id, limits.running).await?;
+        if new.kind == COLUMNS {
+            require_alone(&mut *connection, user_id, &new.input).await?;
+            if let Ok(input) = serde_json::from_str::<ColumnsInput>(&new.input) {
+                require_source(&mut *connection, user_id, &input.source).await?;
+            }
+        }
         if let Some(scheduled) = scheduled {
             self.begin_scheduled(connection, user_id, new.id.0, scheduled)
                 .await?;
@@ -170,6 +177,9 @@ impl Batch<'_> {
             RunStatus::Waiting | RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
         }
         check_running(&mut *connection, user_id, running).await?;
+        if job.job.kind == COLUMNS {
+            require_alone(&mut *connection, user_id, &job.input).await?;
+        }
         job.job.cost_limit = cost_limit.or(job.job.cost_limit);
         job.resumptions = 0;
         self.take_job(connection, &mut job).await
@@ -286,8 +296,23 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Sets the number of finished steps of a job that does not run, some of which were deleted.
+    pub(super) async fn recount_job(
+        &mut self,
+        connection: &mut Connection,
+        (user_id, job_id): (UserId, JobId),
+        done: usize,
+    ) -> Result<(), ChangeError> {
+        let mut job = stored_job(&mut *connection, user_id, job_id).await?;
+        if job.job.progress.done != done {
+            job.job.progress.done = done;
+            self.update_job(connection, &job).await?;
+        }
+        Ok(())
+    }
+
     /// Deletes a job with its steps and calls. Its events are emptied.
-    async fn delete_job(
+    pub(super) async fn delete_job(
         &mut self,
         connection: &mut Connection,
         user_id: UserId,
@@ -323,6 +348,22 @@ async fn stored_job(
 ) -> Result<StoredJob, ChangeError> {
     let found = jobs::job(connection, user_id, job_id).await?;
     Ok(found.ok_or(ChangeRejection::NotFound)?)
+}
+
+/// Rejects a further job that fills the columns of the same rows while one is running.
+async fn require_alone(connection: &mut Connection, user_id: UserId, input: &str) -> Result<(), ChangeError> {
+    let is_running: bool = query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = $1 AND status = 'running' AND kind = $2 AND input = $3)",
+    )
+    .bind_value(user_id)
+    .bind(COLUMNS)
+    .bind(input)
+    .fetch_one(connection)
+    .await?;
+    match is_running {
+        true => Err(ChangeRejection::JobActive)?,
+        false => Ok(()),
+    }
 }
 
 /// Rejects a further running job beyond the limit.
