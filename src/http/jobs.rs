@@ -28,9 +28,9 @@ use parlor_storage::jobs::{StoredJob, StoredStep};
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct NewJob {
-    /// `report`: a report of a research stream.
+    /// `report`: a report of a research stream. `columns`: the answers to the questions of columns.
     kind: String,
-    /// Of a report: `{"stream_id": …}`.
+    /// Of a report: `{"stream_id": …}`. Of columns: `{"source": …}`, what has the rows.
     input: RawJson,
     /// The model of its steps; the default one if missing.
     model: Option<String>,

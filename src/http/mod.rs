@@ -18,8 +18,8 @@ use tower_http::compression::{
 };
 
 use self::openapi::{
-    endpoint_operations, job_operations, operations, own_key_operations, project_operations,
-    schedule_operations,
+    column_operations, endpoint_operations, job_operations, operations, own_key_operations,
+    project_operations, schedule_operations,
 };
 use crate::app::AppState;
 
@@ -30,6 +30,7 @@ mod caller;
 mod charts;
 mod chat_stream;
 mod client;
+mod columns;
 mod connections;
 mod content_disposition;
 mod conversations;
@@ -150,6 +151,32 @@ fn contract_routes() -> ApiRouter<AppState> {
         .api_route(
             "/api/files/{file_id}",
             get_with(files::get, operations::get_file).delete_with(files::delete, operations::delete_file),
+        )
+        .api_route(
+            "/api/columns",
+            get_with(columns::list, column_operations::list_columns),
+        )
+        .api_route(
+            "/api/columns/estimate",
+            get_with(columns::estimate, column_operations::estimate_columns),
+        )
+        .api_route(
+            "/api/columns/rows",
+            get_with(columns::rows, column_operations::list_column_rows),
+        )
+        .api_route(
+            "/api/columns/{column_id}",
+            put_with(columns::put, column_operations::save_column)
+                .delete_with(columns::delete, column_operations::delete_column),
+        )
+        .api_route(
+            "/api/columns/{column_id}/cells/{row}",
+            get_with(columns::get_cell, column_operations::get_cell)
+                .put_with(columns::correct_cell, column_operations::correct_cell)
+                .delete_with(
+                    columns::take_back_correction,
+                    column_operations::take_back_correction,
+                ),
         )
         .api_route(
             "/api/jobs",

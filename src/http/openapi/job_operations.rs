@@ -18,8 +18,9 @@ pub fn start_job(operation: Operation<'_>) -> Operation<'_> {
     let mut operation = operation.id("startJob").summary("Start a job").description(
         "It goes on while nobody looks, also after a restart of the server. Idempotency-Key is its id. A report searches PubMed for the query of a \
          stream, judges which articles are relevant, reads the fields of the stream's schema out of them, and summarises them; every \
-         answer of the model has a passage, which is checked. Columns ask the questions that you have added to your saved articles: \
-         {\"kind\": \"columns\", \"input\": {\"source\": \"articles\"}}.",
+         answer of the model has a passage, which is checked. Columns ask the questions that you have added (PUT /api/columns/{column_id}) to \
+         your saved articles or a table: {\"kind\": \"columns\", \"input\": {\"source\": \"articles\"}}. 409 if another job fills the columns of \
+         the same rows.",
     );
     set_request_example(
         &mut operation,

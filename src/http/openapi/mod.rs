@@ -9,6 +9,7 @@
 //! Tests check that document and server agree: here for events, and in `tests/server` for every response
 //! there.
 
+pub(super) mod column_operations;
 pub(super) mod endpoint_operations;
 pub(super) mod generator;
 pub(super) mod job_operations;

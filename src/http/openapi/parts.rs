@@ -53,10 +53,12 @@ pub fn header_parameters() -> [(&'static str, Parameter); 2] {
 pub fn path_parameter_description(name: &str) -> &'static str {
     match name {
         "attachment_id" | "file_id" => "The file.",
+        "column_id" => "The column.",
         "conversation_id" => "The conversation.",
         "job_id" => "The job.",
         "message_id" => "The message id, which is also the id of its run.",
         "payload_id" => "The payload, by its short id in the conversation.",
+        "row" => "The row, by its key: a PMID, or the number of a row, from 1.",
         _ => "",
     }
 }
