@@ -6,7 +6,7 @@ use super::Api;
 use crate::app;
 use parlor_protocol::{
     ApiError, ColumnId, Dollars, JobId,
-    columns::{CellDetails, Column, ColumnSource, ColumnsView},
+    columns::{CellDetails, Column, ColumnSource, ColumnsView, FillEstimate, SourceTable},
 };
 use parlor_ui::api::columns::ColumnFunctions;
 
@@ -15,6 +15,20 @@ impl ColumnFunctions for Api {
     async fn columns(&self, source: ColumnSource) -> Result<ColumnsView, ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::columns::view(&caller, &source).await)
+    }
+
+    async fn column_rows(&self, source: ColumnSource) -> Result<SourceTable, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::columns::table(&caller, &source).await)
+    }
+
+    async fn fill_estimate(
+        &self,
+        source: ColumnSource,
+        model: Option<String>,
+    ) -> Result<FillEstimate, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::columns::estimate(&caller, &source, model).await)
     }
 
     async fn column_cell(
@@ -56,16 +70,5 @@ impl ColumnFunctions for Api {
     ) -> Result<(), ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::columns::fill(&caller, job_id, source, (model, cost_limit)).await)
-    }
-
-    async fn stop_columns(&self, job_id: JobId) -> Result<(), ApiError> {
-        let caller = app::current_caller()?;
-        caller.set_error_status(caller.app.jobs.stop(caller.user_id, job_id).await.map(drop))
-    }
-
-    async fn continue_columns(&self, job_id: JobId, cost_limit: Option<Dollars>) -> Result<(), ApiError> {
-        let caller = app::current_caller()?;
-        let continued = caller.app.jobs.go_on(caller.user_id, job_id, cost_limit).await;
-        caller.set_error_status(continued.map(drop))
     }
 }

@@ -54,15 +54,15 @@ impl ReportFunctions for Api {
         caller.set_error_status(started.map(drop))
     }
 
-    async fn stop_report(&self, report_id: JobId) -> Result<(), ApiError> {
+    async fn stop_job(&self, job_id: JobId) -> Result<(), ApiError> {
         let caller = app::current_caller()?;
-        let stopped = caller.app.jobs.stop(caller.user_id, report_id).await;
+        let stopped = caller.app.jobs.stop(caller.user_id, job_id).await;
         caller.set_error_status(stopped.map(drop))
     }
 
-    async fn continue_report(&self, report_id: JobId, cost_limit: Option<Dollars>) -> Result<(), ApiError> {
+    async fn continue_job(&self, job_id: JobId, cost_limit: Option<Dollars>) -> Result<(), ApiError> {
         let caller = app::current_caller()?;
-        let continued = caller.app.jobs.go_on(caller.user_id, report_id, cost_limit).await;
+        let continued = caller.app.jobs.go_on(caller.user_id, job_id, cost_limit).await;
         caller.set_error_status(continued.map(drop))
     }
 

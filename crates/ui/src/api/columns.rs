@@ -5,7 +5,7 @@ use server_fn::codec::{GetUrl, Json};
 
 use parlor_protocol::{
     ApiError, ColumnId, Dollars, JobId,
-    columns::{CellDetails, Column, ColumnSource, ColumnsView},
+    columns::{CellDetails, Column, ColumnSource, ColumnsView, FillEstimate, SourceTable},
 };
 
 server_functions! {
@@ -14,6 +14,14 @@ server_functions! {
     /// Returns the columns of a source with their cells.
     GetUrl "columns" as LoadColumns
     fn columns(source: ColumnSource) -> ColumnsView;
+
+    /// Returns the rows of a table that can have columns.
+    GetUrl "column_rows" as LoadColumnRows
+    fn column_rows(source: ColumnSource) -> SourceTable;
+
+    /// Returns the number of cells that a job would ask a model for, and their estimated cost.
+    GetUrl "fill_estimate" as LoadFillEstimate
+    fn fill_estimate(source: ColumnSource, model: Option<String>) -> FillEstimate;
 
     /// Returns a cell with its passage and its model.
     GetUrl "column_cell" as LoadColumnCell
@@ -35,11 +43,4 @@ server_functions! {
     Json "fill_columns"
     fn fill_columns(job_id: JobId, source: ColumnSource, model: Option<String>, cost_limit: Option<Dollars>) -> ();
 
-    /// Stops such a job. Its finished cells are kept.
-    Json "stop_columns"
-    fn stop_columns(job_id: JobId) -> ();
-
-    /// Continues such a job that was stopped, failed, was interrupted or waits; with a limit, that is its cost limit from now on.
-    Json "continue_columns"
-    fn continue_columns(job_id: JobId, cost_limit: Option<Dollars>) -> ();
 }

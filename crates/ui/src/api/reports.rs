@@ -27,13 +27,13 @@ server_functions! {
     Json "start_report"
     fn start_report(report_id: JobId, stream_id: ResearchStreamId, model: Option<String>, cost_limit: Option<Dollars>) -> ();
 
-    /// Stops a report. Its finished steps are kept.
-    Json "stop_report"
-    fn stop_report(report_id: JobId) -> ();
+    /// Stops a job: a report, or the filling of columns. Its finished steps are kept.
+    Json "stop_job"
+    fn stop_job(job_id: JobId) -> ();
 
-    /// Continues a report that was stopped, failed, was interrupted or waits; with a limit, that is its cost limit from now on.
-    Json "continue_report"
-    fn continue_report(report_id: JobId, cost_limit: Option<Dollars>) -> ();
+    /// Continues a job that was stopped, failed, was interrupted or waits; with a limit, that is its cost limit from now on.
+    Json "continue_job"
+    fn continue_job(job_id: JobId, cost_limit: Option<Dollars>) -> ();
 
     /// Deletes a report with all its steps.
     Json "delete_report"

@@ -5,12 +5,12 @@ use leptos::prelude::*;
 use super::{ColumnsState, OpenDialog, texts};
 use crate::{
     browser,
-    components::icons,
+    components::{icons, job_progress::job_progress},
     fields::{amount_field, read_amount},
-    runtime::{clock::format_seconds, erase::Erase},
+    runtime::erase::Erase,
     state::remote::Remote,
 };
-use parlor_protocol::{RunStatus, number_format::group_digits};
+use parlor_protocol::RunStatus;
 
 pub fn bar(state: ColumnsState) -> AnyView {
     let count = Memo::new(move |_| state.with_view(|view| (view.columns.len(), view.limit)));
@@ -58,7 +58,7 @@ pub fn bar(state: ColumnsState) -> AnyView {
         Some(status) => paused(state, status),
     };
     view! {
-        <div id="columns-bar" class="columns-bar needs-script" tabindex="-1">{add} {fill}</div>
+        <div id=bar_id(state) class="columns-bar needs-script" tabindex="-1">{add} {fill}</div>
         {help}
         {failure}
         {progress}
@@ -66,40 +66,23 @@ pub fn bar(state: ColumnsState) -> AnyView {
     .erase()
 }
 
+fn bar_id(state: ColumnsState) -> String {
+    [state.id, "-bar"].concat()
+}
+
+fn bar_selector(state: ColumnsState) -> String {
+    ["#", &bar_id(state)].concat()
+}
+
 fn running(state: ColumnsState) -> AnyView {
     let numbers = Memo::new(move |_| state.job.with(|job| job.as_ref().map(|job| job.progress)));
-    let done = move || numbers.get().map_or(0, |progress| progress.done).to_string();
-    let total = move || {
-        numbers
-            .get()
-            .map_or(1, |progress| progress.total.max(1))
-            .to_string()
-    };
-    let said = move || {
-        let progress = numbers.get()?;
-        let left = progress.left_ms.map(|left| format_seconds(left.div_ceil(1000)));
-        let (done, total) = (
-            group_digits(progress.done as u64),
-            group_digits(progress.total as u64),
-        );
-        Some(texts::progress(&done, &total, left.as_deref()))
-    };
-    let stop = move |_| {
+    job_progress(texts::FILLING, numbers, move || {
         if let Some(job) = state.job.get_untracked() {
             state.stop(job.id);
             // The button is removed.
-            browser::focus_selector("#columns-bar");
+            browser::focus_selector(&bar_selector(state));
         }
-    };
-    view! {
-        <section class="report-progress">
-            <p role="status">{texts::FILLING}</p>
-            <progress aria-label=texts::PROGRESS value=done max=total></progress>
-            <p class="entry-meta">{said}</p>
-            <button type="button" class="button needs-script" on:click=stop>{texts::STOP}</button>
-        </section>
-    }
-    .erase()
+    })
 }
 
 /// A job that waits, was stopped or has failed.
@@ -115,7 +98,7 @@ fn paused(state: ColumnsState, status: RunStatus) -> AnyView {
         (Ok(limit), Some(job)) => {
             state.go_on(job.id, limit);
             // The button is removed.
-            browser::focus_selector("#columns-bar");
+            browser::focus_selector(&bar_selector(state));
         }
         (Err(()), _) => state.toasts.show(texts::NO_AMOUNT),
         (Ok(_), None) => {}

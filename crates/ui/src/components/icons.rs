@@ -84,6 +84,7 @@ icons! {
     pause: "M9 6v12M15 6v12",
     folder: "M4 6h6l2 2.5h8V18H4z",
     folder_plus: "M4 6h6l2 2.5h8V18H4zM12 11v5M9.5 13.5h5",
+    table: "M4 5h16v14H4zM4 10h16M4 14.5h16M10 5v14",
     chat: "M4 5h16v11H10l-5 4v-4H4z",
     keyboard: "M3 7h18v10H3zM7 10.5h.5M11.8 10.5h.5M16.5 10.5h.5M8 13.8h8",
     alert: "M12 4l9 16H3zM12 10v4M12 17v.5",

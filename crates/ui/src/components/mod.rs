@@ -10,6 +10,7 @@ pub mod escape;
 pub mod highlight;
 pub mod icon_button;
 pub mod icons;
+pub mod job_progress;
 pub mod link;
 pub mod listbox;
 pub mod menu;

@@ -56,3 +56,18 @@ pub(super) const PUBMED: &str = "PubMed";
 pub(super) const AND_OTHERS: &str = " et al.";
 pub(super) const PMID: &str = " · PMID ";
 pub(super) const PASSAGE_NOT_FOUND: &str = "The quoted passage was not found in this text.";
+
+// The progress of a job
+pub const JOB_PROGRESS: &str = "Progress";
+pub const JOB_STOP: &str = "Stop";
+pub const JOB_CONTINUE: &str = "Continue";
+pub const JOB_NEW_LIMIT: &str = "New limit, in US dollars (empty: unchanged)";
+pub const JOB_NO_AMOUNT: &str = "A limit is an amount in dollars, such as 0.50. Nothing was started.";
+
+pub fn job_steps(done: &str, total: &str, left: Option<&str>) -> String {
+    let steps = [done, " of ", total, " steps"].concat();
+    match left {
+        Some(left) => [&steps, " · about ", left, " left"].concat(),
+        None => steps,
+    }
+}

@@ -168,7 +168,12 @@ fn content(id: JobId, view: &ReportView, report: &Report, shown: Shown) -> GridC
 
 fn answer(cell: &Cell) -> GridCell {
     let is_unsupported = matches!(&cell.passage, Passage::NotFound { .. }) && !cell.value.is_empty();
+    let about = match &cell.passage {
+        Passage::Found(found) if !cell.value.is_empty() => ["“", &found.text, "”"].concat(),
+        _ => String::new(),
+    };
     GridCell {
+        about,
         marks: is_unsupported
             .then(|| CellMark::Problem(texts::NO_SOURCE.into()))
             .into_iter()

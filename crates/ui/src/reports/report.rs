@@ -10,9 +10,12 @@ use super::{
 };
 use crate::{
     browser,
-    components::{icon_button::IconButton, icons, menu::Menu, not_found::not_found_notice, time::Time},
+    components::{
+        icon_button::IconButton, icons, job_progress::job_progress, menu::Menu, not_found::not_found_notice,
+        time::Time,
+    },
     fields::{amount_field, read_amount},
-    runtime::{clock::format_seconds, erase::Erase},
+    runtime::erase::Erase,
     state::remote::Remote,
 };
 use parlor_protocol::{
@@ -174,35 +177,11 @@ fn progress(state: ReportsState, id: JobId) -> AnyView {
 
 fn running(state: ReportsState, id: JobId) -> AnyView {
     let numbers = Memo::new(move |_| state.job(id).map(|job| job.progress));
-    let done = move || numbers.get().map_or(0, |progress| progress.done).to_string();
-    let total = move || {
-        numbers
-            .get()
-            .map_or(1, |progress| progress.total.max(1))
-            .to_string()
-    };
-    let said = move || {
-        let progress = numbers.get()?;
-        let left = progress.left_ms.map(|left| format_seconds(left.div_ceil(1000)));
-        let (done, total) = (
-            group_digits(progress.done as u64),
-            group_digits(progress.total as u64),
-        );
-        Some(texts::progress(&done, &total, left.as_deref()))
-    };
-    view! {
-        <section class="report-progress">
-            <p role="status">{texts::BEING_MADE}</p>
-            <progress aria-label=texts::PROGRESS value=done max=total></progress>
-            <p class="entry-meta">{said}</p>
-            <button type="button" class="button needs-script" on:click=move |_| {
-                state.stop(id);
-                // The button is removed.
-                browser::focus_selector("#reports");
-            }>{texts::STOP}</button>
-        </section>
-    }
-    .erase()
+    job_progress(texts::BEING_MADE, numbers, move || {
+        state.stop(id);
+        // The button is removed.
+        browser::focus_selector("#reports");
+    })
 }
 
 /// A report that waits, was stopped or has failed.

@@ -272,11 +272,11 @@ impl ReportsState {
     }
 
     pub fn stop(self, id: JobId) {
-        self.send(rpc::stop_report(id), |_| {});
+        self.send(rpc::stop_job(id), |_| {});
     }
 
     pub fn go_on(self, id: JobId, cost_limit: Option<Dollars>) {
-        self.send(rpc::continue_report(id, cost_limit), |_| {});
+        self.send(rpc::continue_job(id, cost_limit), |_| {});
     }
 
     /// Deletes a report after a confirmation.

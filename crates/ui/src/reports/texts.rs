@@ -2,7 +2,10 @@
 
 use parlor_protocol::{RunStatus, job::Job, number_format::group_digits};
 
-pub(super) use crate::components::texts::{CANCEL, DELETE, LOADING, TRY_AGAIN};
+pub(super) use crate::components::texts::{
+    CANCEL, DELETE, JOB_CONTINUE as CONTINUE, JOB_NEW_LIMIT as NEW_LIMIT, JOB_NO_AMOUNT as NO_AMOUNT,
+    LOADING, TRY_AGAIN,
+};
 
 pub(super) const LEAD: &str = "A report reads what PubMed has for a stream: which articles matter, what each says, and what is new since the last time. It goes on while this page is closed.";
 pub(super) const NEW: &str = "New report";
@@ -64,7 +67,6 @@ pub(super) const LIMIT: &str = "Limit, in US dollars";
 pub(super) const NO_LIMIT: &str = "No limit";
 pub(super) const LIMIT_HELP: &str =
     "At the limit, the report waits for you, and keeps what it has. Your daily limits apply, too.";
-pub(super) const NO_AMOUNT: &str = "A limit is an amount in dollars, such as 0.50. Nothing was started.";
 pub(super) const START: &str = "Make the report";
 pub(super) const REPEAT: &str = "Repeat on a schedule";
 pub(super) const STARTING: &str = "Starting…";
@@ -84,18 +86,6 @@ pub(super) const ARTICLES: &str = "Articles";
 
 // Its progress
 pub(super) const BEING_MADE: &str = "The report is being made. You can close this page.";
-pub(super) const PROGRESS: &str = "Progress";
-pub(super) const STOP: &str = "Stop";
-pub(super) const CONTINUE: &str = "Continue";
-pub(super) const NEW_LIMIT: &str = "New limit, in US dollars (empty: unchanged)";
-
-pub(super) fn progress(done: &str, total: &str, left: Option<&str>) -> String {
-    let steps = [done, " of ", total, " steps"].concat();
-    match left {
-        Some(left) => [&steps, " · about ", left, " left"].concat(),
-        None => steps,
-    }
-}
 
 pub(super) fn paused_title(job: &Job) -> &'static str {
     match job.status {
