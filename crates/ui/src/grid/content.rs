@@ -42,6 +42,8 @@ pub struct GridCell {
     pub href: Option<String>,
     /// The value by which it is sorted, if that is not its text.
     pub order: Option<String>,
+    /// More about it, shown on hover and while it has the focus.
+    pub about: String,
     pub marks: Vec<CellMark>,
     /// True if a press opens it.
     pub opens: bool,
@@ -66,6 +68,11 @@ impl GridCell {
             ..Self::default()
         }
     }
+
+    /// Returns the text by which it is sorted.
+    fn sort_text(&self) -> &str {
+        self.order.as_ref().unwrap_or(&self.text)
+    }
 }
 
 impl GridContent {
@@ -82,29 +89,28 @@ impl GridContent {
         self.rows.iter().map(text).collect()
     }
 
-    /// Returns the numbers of the rows that have all words of a filter, in their order. `texts` are those of
-    /// [`search_texts`](Self::search_texts).
-    pub fn find(&self, texts: &[String], filter: &str, order: Option<Order>) -> Arc<[usize]> {
-        let filter = filter.to_lowercase();
-        let words: Vec<&str> = filter.split_whitespace().collect();
-        let is_found = |row: &usize| {
-            let text = texts.get(*row);
-            text.is_some_and(|text| words.iter().all(|word| text.contains(word)))
-        };
-        let found: Vec<usize> = (0..self.rows.len())
-            .filter(|row| words.is_empty() || is_found(row))
-            .collect();
+    /// Returns the numbers of all rows in an order.
+    pub fn order(&self, order: Option<Order>) -> Arc<[usize]> {
+        let rows: Vec<usize> = (0..self.rows.len()).collect();
         let Some(order) = order else {
-            return found.into();
+            return rows.into();
         };
-        let value = |row: &usize| {
-            let cell = self.rows.get(*row).and_then(|row| row.cells.get(order.column()));
-            let value = cell.map(|cell| cell.order.as_ref().unwrap_or(&cell.text).clone());
-            value.unwrap_or_default()
-        };
-        let values: Vec<String> = found.iter().map(value).collect();
-        sort_by_texts(found, &values, order).into()
+        let cells = self.rows.iter().map(|row| row.cells.get(order.column()));
+        let values: Vec<&str> = cells.map(|cell| cell.map_or("", GridCell::sort_text)).collect();
+        sort_by_texts(rows, &values, order).into()
     }
+}
+
+/// Returns the rows that have all words of a filter, in their order. `texts` are those of [`GridContent::search_texts`], by the numbers
+/// of the rows.
+pub fn filter_rows(rows: &[usize], texts: &[String], filter: &str) -> Arc<[usize]> {
+    let filter = filter.to_lowercase();
+    let words: Vec<&str> = filter.split_whitespace().collect();
+    let is_found = |row: &usize| {
+        let text = texts.get(*row);
+        text.is_some_and(|text| words.iter().all(|word| text.contains(word)))
+    };
+    rows.iter().copied().filter(is_found).collect()
 }
 
 #[cfg(test)]
@@ -127,7 +133,7 @@ mod tests {
         let mut content = content(&[["Big apple", "10"], ["apple", "9"], ["Pear", "1"], ["Plum", ""]]);
         content.rows[2].words = "Conference".into();
         let texts = content.search_texts();
-        let find = |filter: &str, order| content.find(&texts, filter, order).to_vec();
+        let find = |filter: &str, order| filter_rows(&content.order(order), &texts, filter).to_vec();
         let up = Order::next(None, 1);
         let down = Order::next(up, 1);
         assert_eq!(find("", None), [0, 1, 2, 3]);
@@ -146,7 +152,6 @@ mod tests {
         for (row, order) in ["2", "1"].into_iter().enumerate() {
             content.rows[row].cells[0].order = Some(order.into());
         }
-        let texts = content.search_texts();
-        assert_eq!(content.find(&texts, "", Order::next(None, 0)).to_vec(), [1, 0]);
+        assert_eq!(content.order(Order::next(None, 0)).to_vec(), [1, 0]);
     }
 }

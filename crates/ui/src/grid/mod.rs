@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use leptos::{html, prelude::*};
 
+use self::content::filter_rows;
 pub use self::{
     content::{CellMark, GridCell, GridColumn, GridContent, GridRow},
     view::grid,
@@ -27,7 +28,7 @@ use crate::{markdown::Order, runtime::effect::effect};
 #[derive(Clone, Copy)]
 pub struct Grid {
     /// The id of its element; the first part of those of its cells.
-    id: &'static str,
+    id: StoredValue<String>,
     content: Memo<Arc<GridContent>>,
     filter: RwSignal<String>,
     order: RwSignal<Option<Order>>,
@@ -36,8 +37,12 @@ pub struct Grid {
     /// The first rows in the document, and the height of one.
     window: RowWindow,
     /// The cell that the keyboard reaches.
-    active: StoredValue<Place>,
+    active: RwSignal<Place>,
     scroller: NodeRef<html::Div>,
+    /// What is said about the cell that has the focus.
+    about: RwSignal<String>,
+    /// True if texts wrap while there are few rows.
+    wraps: bool,
     /// Called with the row and the column of a cell that is opened, and with no row for a heading.
     open: Callback<(Option<usize>, usize)>,
 }
@@ -71,27 +76,43 @@ impl GridChoices {
 impl Grid {
     /// Creates a grid. Cells and headings with a button call `open` with their row, by its number in the content, and their column.
     pub fn new(
-        id: &'static str,
+        id: impl Into<String>,
         content: Memo<Arc<GridContent>>,
         choices: GridChoices,
         open: impl Fn(Option<usize>, usize) + Send + Sync + 'static,
     ) -> Self {
         let GridChoices { filter, order } = choices;
-        // Lower case once, and not with each letter that is typed.
+        // Lower case once, and not with each letter that is typed; not before the first one.
         let texts = Memo::new(move |_| content.with(|content| content.search_texts()));
+        // Sorted once, and not with each letter.
+        let ordered = Memo::new(move |_| content.with(|content| content.order(order.get())));
         let found = Memo::new(move |_| {
-            content.with(|content| texts.with(|texts| content.find(texts, &filter.get(), order.get())))
+            filter.with(|filter| match filter.trim().is_empty() {
+                true => ordered.get(),
+                false => texts.with(|texts| ordered.with(|rows| filter_rows(rows, texts, filter))),
+            })
         });
         Self {
-            id,
+            id: StoredValue::new(id.into()),
             content,
             filter,
             order,
             found,
             window: RowWindow::new(),
-            active: StoredValue::new(Place::default()),
+            active: RwSignal::new(Place::default()),
             scroller: NodeRef::new(),
+            about: RwSignal::new(String::new()),
+            wraps: false,
             open: Callback::new(move |(row, column)| open(row, column)),
+        }
+    }
+
+    /// Lets texts wrap, so that they can be read, if there are few rows.
+    pub fn wrapping(self) -> Self {
+        let count = self.content.with_untracked(|content| content.rows.len());
+        Self {
+            wraps: count <= window::WRAPPED_ROWS,
+            ..self
         }
     }
 

@@ -9,7 +9,6 @@ use super::{
     content::{CellMark, GridCell, GridColumn},
     keys::Place,
     texts,
-    window::ROWS,
 };
 use crate::{
     browser,
@@ -38,7 +37,7 @@ pub fn grid(grid: Grid) -> AnyView {
     let rows = move || {
         let first = grid.window.first();
         drawn.with(|(version, found)| {
-            let shown = found.iter().enumerate().skip(first).take(ROWS);
+            let shown = found.iter().enumerate().skip(first).take(grid.window.count());
             shown
                 .map(|(place, row)| (*version, place, *row))
                 .collect::<Vec<_>>()
@@ -46,10 +45,13 @@ pub fn grid(grid: Grid) -> AnyView {
     };
     let above = move || grid.window.first().min(grid.count()) * grid.window.row_height() as usize;
     let below = move || {
-        let after = grid.count().saturating_sub(grid.window.first() + ROWS);
+        let after = grid
+            .count()
+            .saturating_sub(grid.window.first() + grid.window.count());
         after * grid.window.row_height() as usize
     };
-    let (id_above, id_below) = ([grid.id, "-above"].concat(), [grid.id, "-below"].concat());
+    let id = grid.id.get_value();
+    let (id_above, id_below) = ([&id, "-above"].concat(), [&id, "-below"].concat());
     let (above_of, below_of) = (id_above.clone(), id_below.clone());
     // Not by attributes: the content security policy has no styles in the document of the server.
     effect(move || browser::set_style(&above_of, "height", &pixels(above())));
@@ -64,26 +66,54 @@ pub fn grid(grid: Grid) -> AnyView {
             grid.measure();
         }
     });
+    let watch = StoredValue::new_local(None);
+    effect(move || {
+        if let Some(scroller) = grid.scroller.get() {
+            let resized = move || grid.measure_visible();
+            watch.set_value(Some(browser::on_resize(&scroller, resized)));
+        }
+    });
     let scroll = move |_| {
-        if let Some(scroller) = grid.scroller.get_untracked() {
-            grid.window
-                .scroll_to(u32::try_from(scroller.scroll_top()).unwrap_or_default());
+        if let Some(scroller) = grid.scroller.get_untracked()
+            && !grid.wraps
+        {
+            let top = u32::try_from(scroller.scroll_top()).unwrap_or_default();
+            grid.keep_focus_at(top, &scroller);
+            grid.window.scroll_to(top);
         }
     };
+    // The cell that Tab reaches may not be in the document.
+    let is_away = Memo::new(move |_| {
+        let first = grid.window.first();
+        let row = grid.active.get().row;
+        row > 0 && !(first..first + grid.window.count()).contains(&(row - 1)) && row <= grid.count()
+    });
+    let tab_stop = move || if is_away.get() { "0" } else { "-1" };
+    let about = move || {
+        let about = grid.about.get();
+        (!about.is_empty()).then(|| view! { <p class="grid-about" dir="auto">{about}</p> })
+    };
+    let class = move || if grid.wraps { "grid grid-wrapping" } else { "grid" };
     let width = move || columns.with(|columns| columns.len().to_string());
     let height = move || (grid.count() + 1).to_string();
     let label = move || content.with(|content| content.label.clone());
     view! {
-        <div class="grid-scroller" node_ref=grid.scroller on:scroll=scroll>
+        <div
+            class="grid-scroller"
+            node_ref=grid.scroller
+            tabindex=tab_stop
+            on:scroll=scroll
+            on:keydown=move |event| grid.press_key(&event)
+            on:focusin=move |event| grid.note_focus(&event)
+            on:focusout=move |_| grid.about.set(String::new())
+        >
             <table
-                id=grid.id
-                class="grid"
+                id=id
+                class=class
                 role="grid"
                 aria-label=label
                 aria-rowcount=height
                 aria-colcount=width
-                on:keydown=move |event| grid.press_key(&event)
-                on:focusin=move |event| grid.note_focus(&event)
             >
                 <thead><tr aria-rowindex="1">{head}</tr></thead>
                 <tbody>
@@ -95,13 +125,18 @@ pub fn grid(grid: Grid) -> AnyView {
                 </tbody>
             </table>
         </div>
+        {about}
     }
     .erase()
 }
 
 impl Grid {
+    fn element_id(self, place: Place) -> String {
+        self.id.with_value(|id| place.element_id(id))
+    }
+
     fn tab_stop(self, place: Place) -> &'static str {
-        match self.active.get_value() == place {
+        match self.active.get_untracked() == place {
             true => "0",
             false => "-1",
         }
@@ -132,11 +167,9 @@ impl Grid {
         view! {
             <th
                 scope="col"
-                role="columnheader"
-                id=place.element_id(self.id)
+                id=self.element_id(place)
                 class=column.is_numeric.then_some("panel-number")
                 tabindex=self.tab_stop(place)
-                aria-colindex=(number + 1).to_string()
                 aria-sort=direction
             >
                 <span class="grid-heading">
@@ -182,14 +215,19 @@ impl Grid {
             .erase(),
             None => view! { {marks} <bdi>{text}</bdi> }.erase(),
         };
+        let title = match (cell.text.is_empty(), cell.about.is_empty()) {
+            (true, true) => None,
+            (false, true) => Some(cell.text.clone()),
+            (true, false) => Some(cell.about.clone()),
+            (false, false) => Some([&cell.text, "\n\n", &cell.about].concat()),
+        };
+        // The roles and the numbers of cells follow from the table's: all columns are in the document.
         view! {
             <td
-                role="gridcell"
-                id=place.element_id(self.id)
+                id=self.element_id(place)
                 class=is_numeric.then_some("panel-number")
                 tabindex=self.tab_stop(place)
-                aria-colindex=(column + 1).to_string()
-                title=Some(cell.text.clone()).filter(|text| !text.is_empty())
+                title=title
             >
                 {content}
             </td>
@@ -203,14 +241,15 @@ impl Grid {
     }
 
     fn press_key(self, event: &ev::KeyboardEvent) {
-        let place = self.active.get_value();
+        let place = self.active.get_untracked();
         match event.key().as_str() {
             // The first button of a heading sorts; the last one opens the column.
             key @ ("Enter" | "F2")
                 if browser::is_within(event, "td, th") && !browser::is_within(event, "button, a") =>
             {
-                let last = ["#", &place.element_id(self.id), " :is(a, button):last-of-type"].concat();
-                let first = ["#", &place.element_id(self.id), " :is(a, button)"].concat();
+                let id = self.element_id(place);
+                let last = ["#", &id, " :is(a, button):last-of-type"].concat();
+                let first = ["#", &id, " :is(a, button)"].concat();
                 let selector = if key == "F2" { last } else { first };
                 event.prevent_default();
                 browser::press(&selector);
@@ -228,7 +267,7 @@ impl Grid {
     /// Moves the focus to a cell, which may have to be drawn first.
     fn move_to(self, to: Place) {
         self.make_reachable(to);
-        let id = to.element_id(self.id);
+        let id = self.element_id(to);
         if let Some(cell) = browser::element_by_id(&id) {
             return browser::focus(&cell);
         }
@@ -247,10 +286,10 @@ impl Grid {
 
     /// Makes a cell the one that Tab reaches.
     fn make_reachable(self, place: Place) {
-        let before = self.active.get_value();
-        self.active.set_value(place);
+        let before = self.active.get_untracked();
+        self.active.set(place);
         for (place, tab_stop) in [(before, "-1"), (place, "0")] {
-            if let Some(cell) = browser::element_by_id(&place.element_id(self.id)) {
+            if let Some(cell) = browser::element_by_id(&self.element_id(place)) {
                 let _ = cell.set_attribute("tabindex", tab_stop);
             }
         }
@@ -264,19 +303,58 @@ impl Grid {
         let mut numbers = id.rsplit('-').map_while(|number| number.parse().ok());
         if let (Some(column), Some(row)) = (numbers.next(), numbers.next()) {
             let place = Place { row, column };
-            if self.active.get_value() != place {
+            if self.active.get_untracked() != place {
                 self.make_reachable(place);
             }
+            self.about.set(self.about_of(place));
+        }
+    }
+
+    /// What is said about a cell.
+    fn about_of(self, place: Place) -> String {
+        let found = self
+            .found
+            .with_untracked(|found| found.get(place.row.checked_sub(1)?).copied());
+        let Some(row) = found else {
+            return String::new();
+        };
+        self.content.with_untracked(|content| {
+            let cell = content.rows.get(row).and_then(|row| row.cells.get(place.column));
+            cell.map(|cell| cell.about.clone()).unwrap_or_default()
+        })
+    }
+
+    /// Gives the grid the focus of a cell that leaves the document when the grid has scrolled to a position. The keyboard goes on from
+    /// the cell.
+    fn keep_focus_at(self, top: u32, scroller: &web_sys::HtmlDivElement) {
+        let active = self.active.get_untracked();
+        let (first, end) = self.window.rows_at(top);
+        let leaves = active.row > 0 && !(first..end).contains(&(active.row - 1));
+        if leaves && browser::has_focus_in(&["#", &self.id.get_value(), " tbody"].concat()) {
+            browser::focus(scroller);
         }
     }
 
     /// Measures the height of a row.
     fn measure(self) {
         let first = Place { row: 1, column: 0 };
-        if let Some(cell) = browser::element_by_id(&first.element_id(self.id)) {
+        if let Some(cell) = browser::element_by_id(&self.element_id(first))
+            && !self.wraps
+        {
             let height = cell.offset_height();
             self.window
                 .set_row_height(u32::try_from(height).unwrap_or_default());
+        }
+    }
+
+    /// Measures the height of the visible part.
+    fn measure_visible(self) {
+        if let Some(scroller) = self.scroller.get_untracked()
+            && !self.wraps
+        {
+            let height = scroller.client_height();
+            self.window
+                .set_visible_height(u32::try_from(height).unwrap_or_default());
         }
     }
 }

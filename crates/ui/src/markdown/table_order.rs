@@ -85,8 +85,9 @@ fn sort(rows: Vec<TableRow>, order: Order) -> Vec<TableRow> {
 }
 
 /// Sorts rows by the texts of a column, in the same order as the rows; equal ones keep their order.
-pub fn sort_by_texts<T>(rows: Vec<T>, texts: &[String], order: Order) -> Vec<T> {
-    let keys = sort_keys(texts);
+pub fn sort_by_texts<T>(rows: Vec<T>, texts: &[impl AsRef<str>], order: Order) -> Vec<T> {
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    let keys = sort_keys(&texts);
     let mut rows: Vec<_> = keys.into_iter().zip(rows).collect();
     rows.sort_by(|(a, _), (b, _)| compare(a, b, order.is_descending));
     rows.into_iter().map(|(_, row)| row).collect()
@@ -101,21 +102,36 @@ enum SortKey {
 }
 
 /// The keys of a column: numbers, if each cell that is not empty begins with one.
-fn sort_keys(texts: &[String]) -> Vec<SortKey> {
-    let is_empty = |text: &str| !text.chars().any(char::is_alphanumeric) || is_not_available(text);
-    let are_numbers = texts
-        .iter()
-        .all(|text| is_empty(text) || parse_number(text).is_some());
-    let key = |text: &String| match parse_number(text).filter(|_| are_numbers) {
-        _ if is_empty(text) => SortKey::Empty,
-        Some(number) => SortKey::Number(number),
-        None => SortKey::Text(text.trim().to_lowercase()),
-    };
-    texts.iter().map(key).collect()
+fn sort_keys(texts: &[&str]) -> Vec<SortKey> {
+    let mut keys = Vec::with_capacity(texts.len());
+    for text in texts {
+        keys.push(match is_empty(text) {
+            true => SortKey::Empty,
+            false => match parse_number(text) {
+                Some(number) => SortKey::Number(number),
+                // None of them is a number, then.
+                None => return texts.iter().map(|text| text_key(text)).collect(),
+            },
+        });
+    }
+    keys
+}
+
+fn text_key(text: &str) -> SortKey {
+    match is_empty(text) {
+        true => SortKey::Empty,
+        false => SortKey::Text(text.trim().to_lowercase()),
+    }
+}
+
+fn is_empty(text: &str) -> bool {
+    !text.chars().any(char::is_alphanumeric) || is_not_available(text)
 }
 
 fn is_not_available(text: &str) -> bool {
-    ["n/a", "na", "none", "null", "nan"].contains(&text.trim().to_lowercase().as_str())
+    let text = text.trim();
+    let words = ["n/a", "na", "none", "null", "nan"];
+    words.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 fn compare(a: &SortKey, b: &SortKey, is_descending: bool) -> Ordering {
@@ -135,6 +151,10 @@ fn compare(a: &SortKey, b: &SortKey, is_descending: bool) -> Ordering {
 /// and fractions are none.
 fn parse_number(text: &str) -> Option<f64> {
     let text = text.trim();
+    // Most numbers are plain. Longer ones may be groups of digits.
+    if text.len() <= 15 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.parse().ok();
+    }
     let start = text.find(|c: char| c.is_ascii_digit() || c == '.')?;
     let (before, rest) = text.split_at(start);
     let is_sign_or_unit = |c: char| " ~≈<>≤≥+±-−–($€£¥₹%".contains(c) || c.is_alphabetic();
