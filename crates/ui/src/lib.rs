@@ -9,10 +9,10 @@
 //! - [`state`]: the stores of the client state, which the event stream keeps up to date, and the intents that change it
 //! - [`commands`]: the table of keyboard shortcuts, and the registry of the actions that the palette offers
 //! - [`grid`]: rows with many columns, sorted, filtered and read with the keyboard
-//! - [`files`]: the views of files, and of the text and tables of documents
 //! - [`preferences`]: the controls of what this browser stores: theme, notifications
 //! - [`fields`]: fields of forms that several pages have
 //! - [`columns`]: questions about the rows of a grid, with their answers
+//! - [`files`]: the views of files, and of the text and tables of documents
 //! - [`schedules`]: the page of the schedules, which a message of a conversation can begin
 //! - [`projects`]: the page of a project, and the dialogs of projects
 //! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sharing`], [`sidebar`], [`home`], [`settings`], [`literature`], [`streams`], [`reports`], [`data`],

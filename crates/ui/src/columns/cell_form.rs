@@ -67,16 +67,18 @@ fn answer(state: ColumnsState, row: &str, details: &CellDetails) -> AnyView {
     let value = match &details.state {
         CellState::Answered { value, .. } => value.clone(),
         CellState::NoAnswer => texts::NOT_IN_TEXT.into(),
+        CellState::NoText => texts::HAS_NO_TEXT.into(),
         CellState::Failed { reason } => reason.clone(),
         CellState::Empty => texts::NOT_ASKED.into(),
     };
     let passage = details.passage.as_ref().map(|passage| match passage {
         Passage::Found(found) => {
             let url = (state.passage_url)(row, &found.text);
+            let link = url.map(|url| view! { <p><a href=url>{texts::OPEN_PASSAGE}</a></p> });
             view! {
                 <h3>{texts::PASSAGE}</h3>
                 <blockquote dir="auto">{found.text.clone()}</blockquote>
-                <p><a href=url>{texts::OPEN_PASSAGE}</a></p>
+                {link}
             }
             .erase()
         }

@@ -83,6 +83,7 @@ fn shown_cell(known: Option<&ShownCell>, is_running: bool) -> GridCell {
             }
         }
         Some(CellState::NoAnswer) => cell.marks.push(CellMark::Note(texts::NO_ANSWER.into())),
+        Some(CellState::NoText) => cell.marks.push(CellMark::Note(texts::NO_TEXT.into())),
         Some(CellState::Failed { reason }) => {
             cell.marks.push(CellMark::Note(texts::FAILED.into()));
             cell.marks.push(CellMark::Problem(reason.clone()));

@@ -4,6 +4,7 @@
 //! - [`content`]: what the grid shows of them
 //! - [`bar`]: the actions, and the progress of the job
 //! - [`column_form`], [`cell_form`], [`fill_form`]: the dialogs
+//! - [`mod@table`]: the rows of a table, which are loaded for the grid
 
 mod bar;
 mod cell_form;
@@ -11,6 +12,7 @@ mod column_form;
 mod content;
 mod fill_form;
 mod state;
+mod table;
 mod texts;
 
 use leptos::prelude::*;
@@ -18,6 +20,7 @@ use leptos::prelude::*;
 pub use self::{
     content::{BaseRow, BaseRows},
     state::ColumnsState,
+    table::table_with_columns,
 };
 use crate::{
     components::confirm::{close_dialog, use_modal},
@@ -39,7 +42,7 @@ pub enum OpenDialog {
 /// A grid of rows with the person's columns, and all that belongs to it.
 pub fn columns_grid(state: ColumnsState, choices: GridChoices) -> AnyView {
     let content = Memo::new(move |_| state.content());
-    let table = Grid::new("columns-grid", content, choices, move |row, column| {
+    let table = Grid::new(state.id, content, choices, move |row, column| {
         state.open_place(row, column);
     });
     let count = move || {

@@ -10,7 +10,7 @@ use super::{
     texts,
 };
 use crate::{
-    api::columns as rpc,
+    api::{columns as rpc, reports as jobs},
     components::{
         confirm::{Confirm, ConfirmRequest},
         toast::{Toasts, use_toasts},
@@ -21,7 +21,7 @@ use crate::{
 };
 use parlor_protocol::{
     ApiError, ColumnId, Dollars, JobId, RunStatus,
-    columns::{COLUMNS, CellDetails, Column, ColumnSource, ColumnsView},
+    columns::{COLUMNS, CellDetails, Column, ColumnSource, ColumnsView, FillEstimate},
     job::{Job, JobUpdate},
     json,
     report::REPORTS_PAGE,
@@ -33,8 +33,10 @@ const PARTS: usize = 20;
 /// The state of a grid with columns, for as long as it is shown.
 #[derive(Clone, Copy)]
 pub struct ColumnsState {
-    /// Returns the URL of a passage in a row, by its key.
-    pub passage_url: fn(&str, &str) -> String,
+    /// The id of the grid's element.
+    pub id: &'static str,
+    /// Returns the URL of a passage in a row, by its key; `None` if its text is on the screen.
+    pub passage_url: fn(&str, &str) -> Option<String>,
     /// True while a job fills the cells.
     pub is_running: Memo<bool>,
     pub source: StoredValue<ColumnSource>,
@@ -54,15 +56,17 @@ pub struct ColumnsState {
 
 impl ColumnsState {
     pub fn new(
+        id: &'static str,
         source: ColumnSource,
         base: Memo<Arc<BaseRows>>,
-        passage_url: fn(&str, &str) -> String,
+        passage_url: fn(&str, &str) -> Option<String>,
     ) -> Self {
         let job = RwSignal::new(None::<Job>);
         let is_running = Memo::new(move |_| {
             job.with(|job| job.as_ref().is_some_and(|job| job.status == RunStatus::Running))
         });
         Self {
+            id,
             passage_url,
             is_running,
             job,
@@ -202,6 +206,12 @@ impl ColumnsState {
         self.send(rpc::correct_cell(column_id, row, value), done);
     }
 
+    /// Returns what filling the columns would ask a model.
+    pub async fn estimate(self, model: Option<String>) -> Result<FillEstimate, ApiError> {
+        let request = rpc::fill_estimate(self.source.get_value(), model);
+        self.connection.call(request).await
+    }
+
     /// Starts a job. A repeated request with its id starts nothing more.
     pub fn fill(
         self,
@@ -215,11 +225,11 @@ impl ColumnsState {
     }
 
     pub fn stop(self, id: JobId) {
-        self.send_quietly(rpc::stop_columns(id));
+        self.send_quietly(jobs::stop_job(id));
     }
 
     pub fn go_on(self, id: JobId, cost_limit: Option<Dollars>) {
-        self.send_quietly(rpc::continue_columns(id, cost_limit));
+        self.send_quietly(jobs::continue_job(id, cost_limit));
     }
 
     /// Deletes a column after a confirmation.

@@ -7,6 +7,7 @@ use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
 use super::texts;
 use crate::{
     api::files::file_preview,
+    columns::table_with_columns,
     components::{
         confirm::{close_dialog, use_modal},
         icon_button::IconButton,
@@ -15,11 +16,13 @@ use crate::{
     runtime::{
         erase::Erase,
         lazy::{LazyView, LoadError},
+        shared_view::is_read_only,
     },
     state::use_connection,
 };
 use parlor_protocol::{
     AttachmentId, FilePreview,
+    columns::ColumnSource,
     file_preview::{ColumnPreview, TablePreview},
 };
 
@@ -52,6 +55,7 @@ fn dialog(name: String, is_open: RwSignal<bool>, content: AnyView) -> AnyView {
 
 /// Loads a file and renders its text or tables.
 fn file_view(id: AttachmentId) -> AnyView {
+    let may_add_columns = !is_read_only();
     let connection = use_connection();
     let found = RwSignal::new(None::<Result<FilePreview, String>>);
     let load = move || {
@@ -72,6 +76,16 @@ fn file_view(id: AttachmentId) -> AnyView {
             </div>
         }
         .erase(),
+        // Only the rows of a single table have columns.
+        Some(Ok(preview))
+            if may_add_columns
+                && preview.text.is_empty()
+                && preview.tables.len() == 1
+                && preview.omitted_tables == 0 =>
+        {
+            let plain = move || document(preview.clone());
+            table_with_columns("file-grid", ColumnSource::File(id), false, plain)
+        }
         Some(Ok(preview)) => document(preview),
     };
     shown.erase()

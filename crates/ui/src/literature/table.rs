@@ -29,8 +29,8 @@ pub fn saved_table(state: LiteratureState, words: Memo<String>) -> AnyView {
             rows: state.with_library(|library| library.articles.iter().map(row).collect()),
         })
     });
-    let columns = ColumnsState::new(ColumnSource::Articles, base, |pmid, quote| {
-        location(pmid, quote).to_url()
+    let columns = ColumnsState::new("columns-grid", ColumnSource::Articles, base, |pmid, quote| {
+        Some(location(pmid, quote).to_url())
     });
     columns.start();
     columns_grid(columns, GridChoices::with_filter(words))

@@ -243,6 +243,7 @@ mod tests {
                 rows: vec![row(["May", "12000.5", "3"]), row(["June", "-1", ""])],
                 missing: String::new(),
                 stored_rows: None,
+                has_columns: false,
             },
         });
         assert_eq!(cursor.describe(0), "May: Rain 12,000.5, 3");

@@ -43,7 +43,7 @@ pub fn own_body(payload: &ShownPayload, view: &PanelView) -> AnyView {
     match &view.body {
         PanelBody::Table(table) => match table.stored_rows {
             Some(count) => paged_table::table(payload, table, count),
-            None => body(view),
+            None => table::own_table(payload, table),
         },
         _ => body(view),
     }

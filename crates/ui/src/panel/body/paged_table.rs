@@ -6,11 +6,12 @@ use leptos::{html, prelude::*, task::spawn_local};
 
 use super::{
     empty_notice,
-    table::{cells, filter_input, heading},
+    table::{COLUMNS_GRID, cells, filter_input, heading, title},
 };
 use crate::{
     api::rpc,
     browser,
+    columns::table_with_columns,
     markdown::Order,
     panel::texts,
     runtime::erase::Erase,
@@ -18,6 +19,7 @@ use crate::{
 };
 use parlor_protocol::{
     ApiError,
+    columns::ColumnSource,
     number_format::group_digits,
     panel::{TABLE_PAGE_ROWS, TableColumn, TablePage, TableView},
 };
@@ -56,8 +58,20 @@ struct PagedTable {
     region: NodeRef<html::Div>,
 }
 
-/// A table with its title. The view has its first rows.
+/// A table with its title, to which columns can be added. The view has its first rows.
 pub fn table(payload: &ShownPayload, table: &TableView, count: u64) -> AnyView {
+    let source = ColumnSource::payload(payload.conversation_id, &*payload.payload.payload_id);
+    let (shown, view) = (payload.clone(), table.clone());
+    let plain = move || pages(&shown, &view, count);
+    view! {
+        {title(table)}
+        {table_with_columns(COLUMNS_GRID, source, table.has_columns, plain)}
+    }
+    .erase()
+}
+
+/// The pages of a table.
+fn pages(payload: &ShownPayload, table: &TableView, count: u64) -> AnyView {
     let rows: Vec<_> = table.rows.iter().take(TABLE_PAGE_ROWS).cloned().collect();
     let are_missing = (rows.len() as u64) < PAGE_ROWS.min(count);
     let page = TablePage { rows, found: count };
@@ -151,7 +165,6 @@ impl PagedTable {
     }
 
     fn view(self, table: &TableView) -> AnyView {
-        let title = table.title.clone();
         let columns: Arc<[TableColumn]> = table.columns.clone().into();
         let head: Vec<_> = columns
             .iter()
@@ -173,7 +186,6 @@ impl PagedTable {
         });
         let is_busy = move || self.is_loading.get().to_string();
         view! {
-            {title.map(|title| view! { <p class="panel-about" dir="auto">{title}</p> })}
             <div class="panel-tools needs-script">{filter_input(self.filter)}</div>
             <div
                 class="panel-table panel-table-paged"

@@ -7,15 +7,21 @@ use leptos::prelude::*;
 use super::empty_notice;
 use crate::{
     browser,
+    columns::table_with_columns,
+    grid::{Grid, GridCell, GridChoices, GridColumn, GridContent, GridRow, grid},
     markdown::{Order, sort_by_texts},
     panel::texts,
     runtime::erase::Erase,
+    state::page_registry::ShownPayload,
 };
 use parlor_protocol::{
+    columns::ColumnSource,
     number_format::group_digits,
     panel::{TableColumn, TableView},
 };
 
+/// The id of a grid with columns. The panel shows one table at a time.
+pub const COLUMNS_GRID: &str = "payload-grid";
 /// The number of rows shown at first.
 const MAX_INITIAL_ROWS: usize = 100;
 /// The number of rows from which on they can be filtered.
@@ -25,12 +31,85 @@ const MIN_LONG_BYTES: usize = 40;
 
 /// A table with its title.
 pub fn table(table: &TableView) -> AnyView {
-    let title = table.title.clone();
     view! {
-        {title.map(|title| view! { <p class="panel-about" dir="auto">{title}</p> })}
-        {rows(table)}
+        {title(table)}
+        {table_grid(table)}
     }
     .erase()
+}
+
+/// A table of the user, to which columns can be added.
+pub fn own_table(payload: &ShownPayload, table: &TableView) -> AnyView {
+    let source = ColumnSource::payload(payload.conversation_id, &*payload.payload.payload_id);
+    let plain = Arc::new(table.clone());
+    view! {
+        {title(table)}
+        {table_with_columns(COLUMNS_GRID, source, table.has_columns, move || table_grid(&plain))}
+    }
+    .erase()
+}
+
+pub fn title(table: &TableView) -> Option<AnyView> {
+    let title = table.title.clone()?;
+    Some(view! { <p class="panel-about" dir="auto">{title}</p> }.erase())
+}
+
+/// The rows in a grid.
+fn table_grid(table: &TableView) -> AnyView {
+    let label = table.title.clone().unwrap_or_else(|| texts::TABLE.into());
+    let columns = table.columns.iter().map(|column| GridColumn {
+        name: column.name.clone(),
+        is_numeric: column.numeric,
+        ..GridColumn::default()
+    });
+    let rows = table.rows.iter().map(|cells| GridRow {
+        cells: cells.iter().map(|cell| GridCell::text(cell.clone())).collect(),
+        words: String::new(),
+    });
+    let content = Arc::new(GridContent {
+        columns: columns.collect(),
+        rows: rows.collect(),
+        label,
+    });
+    let id = grid_id(&content);
+    let content = Memo::new(move |_| content.clone());
+    let choices = GridChoices::new();
+    let shown = Grid::new(id, content, choices, |_, _| {}).wrapping();
+    let count = table.rows.len();
+    let found = Memo::new(move |_| shown.count());
+    let missing = (!table.missing.is_empty()).then(|| {
+        view! { <p class="panel-count">{texts::not_shown(&table.missing)}</p> }
+    });
+    let nothing = move || match (count, found.get()) {
+        (0, _) => Some(empty_notice(texts::NO_ROWS)),
+        (_, 0) => Some(empty_notice(texts::NO_MATCHES)),
+        _ => None,
+    };
+    view! {
+        {(count >= MIN_FILTERED_ROWS).then(|| filter_field(choices.filter, found, count))}
+        {grid(shown)}
+        {nothing}
+        {missing}
+    }
+    .erase()
+}
+
+/// Returns an id that the server and the browser make alike: of the content, since a page may show several tables.
+fn grid_id(content: &GridContent) -> String {
+    let names = content.columns.iter().map(|column| &column.name);
+    let cells = content
+        .rows
+        .iter()
+        .take(3)
+        .flat_map(|row| &row.cells)
+        .map(|cell| &cell.text);
+    let mut hash = content.rows.len() as u32;
+    for text in [&content.label].into_iter().chain(names).chain(cells) {
+        for byte in text.bytes() {
+            hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        }
+    }
+    ["table", &hash.to_string()].concat()
 }
 
 /// A table's rows.
@@ -43,6 +122,7 @@ pub fn rows(table: &TableView) -> AnyView {
         let table = table.clone();
         Memo::new(move |_| find_rows(&table, &filter.get(), order.get()))
     };
+    let found_count = Memo::new(move |_| found.with(Vec::len));
     let body = {
         let table = table.clone();
         move || {
@@ -83,7 +163,7 @@ pub fn rows(table: &TableView) -> AnyView {
         .collect();
     let count = table.rows.len();
     view! {
-        {(count >= MIN_FILTERED_ROWS).then(|| filter_field(filter, found, count))}
+        {(count >= MIN_FILTERED_ROWS).then(|| filter_field(filter, found_count, count))}
         <div class="panel-table" role="region" tabindex="0" aria-label=texts::TABLE>
             <table>
                 <thead>
@@ -99,10 +179,10 @@ pub fn rows(table: &TableView) -> AnyView {
     .erase()
 }
 
-fn filter_field(filter: RwSignal<String>, found: Memo<Vec<usize>>, count: usize) -> AnyView {
+fn filter_field(filter: RwSignal<String>, found: Memo<usize>, count: usize) -> AnyView {
     let result = move || {
         let is_filtered = filter.with(|filter| !filter.trim().is_empty());
-        let shown = group_digits(found.with(Vec::len) as u64);
+        let shown = group_digits(found.get() as u64);
         is_filtered.then(|| texts::rows_of(&shown, &group_digits(count as u64)))
     };
     view! {
@@ -188,6 +268,7 @@ mod tests {
             rows: vec![row(["Big apple", "10"]), row(["apple", "9"]), row(["Pear", "1"])],
             missing: String::new(),
             stored_rows: None,
+            has_columns: false,
         };
         let up = Order::next(None, 1);
         assert_eq!(find_rows(&table, "", None), [0, 1, 2]);
