@@ -269,7 +269,8 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
     })}`],
     check: async (page) => {
       const rows = panel(page).getByRole('row');
-      await expect(rows).toHaveCount(101);
+      const grid = panel(page).getByRole('grid', { name: 'Planets' });
+      await expect(grid).toHaveAttribute('aria-rowcount', '121');
       const filter = panel(page).getByRole('searchbox', { name: 'Filter rows' });
       await filter.fill('planet 11');
       await expect(rows).toHaveCount(12);
@@ -281,8 +282,7 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
       await filter.fill('');
       const sideways = await panel(page).locator('.panel-body').evaluate((body) => body.scrollWidth - body.clientWidth);
       expect(sideways, 'it scrolls inside its box').toBe(0);
-      await panel(page).getByRole('button', { name: 'Show all 120' }).click();
-      await expect(rows).toHaveCount(121);
+      await expect(grid).toHaveAttribute('aria-rowcount', '121');
       await expect(panel(page).getByText('Not shown here: 3 more columns')).toBeVisible();
       // For axe, which takes half a minute for all cells.
       await filter.fill('planet 11');

@@ -23,8 +23,9 @@ use crate::{
 
 /// Routes that make the named conversation if it does not exist, as clients choose its id. Nobody can guess the id of another
 /// one, which is taken.
-const MAKE_CONVERSATIONS: [&str; 9] = [
+const MAKE_CONVERSATIONS: [&str; 10] = [
     // They make a schedule, a project, or a column.
+    "PUT /api/columns/{column_id}",
     "/rpc/save_column",
     "PUT /api/schedules/{schedule_id}",
     "/rpc/save_schedule",
@@ -51,7 +52,9 @@ const NAME_NOTHING_OF_THE_OWNER: [&str; 6] = [
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
-const SUCCEED_WITHOUT_OBJECT: [&str; 20] = [
+const SUCCEED_WITHOUT_OBJECT: [&str; 22] = [
+    "/api/columns/{column_id}",
+    "/api/columns/{column_id}/cells/{row}",
     "/rpc/delete_column",
     "/rpc/delete_files",
     "/api/projects/{project_id}/files/{file_id}",

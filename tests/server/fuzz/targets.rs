@@ -118,7 +118,8 @@ impl Ids {
             "schedule" | "schedule_id" => self.schedule.clone(),
             "job_id" => self.job.clone(),
             "stream" => self.stream.clone(),
-            "column" => self.column.clone(),
+            "column" | "column_id" => self.column.clone(),
+            "row" => "11".into(),
             "project" | "project_id" => self.project.clone(),
             _ => Uuid::now_v7().to_string(),
         }
@@ -149,6 +150,8 @@ impl Ids {
             Value::String(text) => {
                 if let Some(name) = text.strip_prefix('$') {
                     *text = self.get(name);
+                } else if text.starts_with("payload:$") {
+                    *text = format!("payload:{}/{}", self.conversation, self.payload);
                 }
             }
             Value::Array(values) => values.iter_mut().for_each(|value| self.fill(value)),
