@@ -18,6 +18,7 @@ test('the rows of a table in the panel are asked, also after a reload', async ({
   await chat.open();
   await chat.begin('Show ships');
   await chat.done();
+  await chat.answers.getByRole('button', { name: /^Open: / }).click();
   await expect(panel(page).getByRole('grid', { name: 'Ships' })).toBeVisible();
   await screenshots(page, 'table-panel');
   await panel(page).getByRole('button', { name: 'Columns' }).click();

@@ -142,6 +142,7 @@ fn request_fields_with_a_default_are_optional() {
         ("ChatRequest", json!(["message"])),
         ("ContinuedJob", Value::Null),
         ("ConversationPatch", Value::Null),
+        ("CorrectedCell", json!(["value"])),
         ("EndpointTest", json!(["kind", "base_url"])),
         ("EndpointUpdate", Value::Null),
         ("NewEndpoint", json!(["id", "name", "kind", "base_url"])),
@@ -153,6 +154,7 @@ fn request_fields_with_a_default_are_optional() {
         ("PageContext", json!(["current_page"])),
         ("ParametersRequest", Value::Null),
         ("Project", json!(["name"])),
+        ("SavedColumn", json!(["source", "name", "question", "type"])),
         ("Schedule", json!(["days", "time", "time_zone"])),
         ("VerdictRequest", json!(["verdict"])),
     ];

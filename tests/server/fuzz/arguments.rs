@@ -117,7 +117,7 @@ pub fn function_arguments() -> Map<String, Value> {
         "delete_column": { "column_id": "$column" },
         "correct_cell": { "column_id": "$column", "row": "11", "value": "5" },
         "fill_columns": { "job_id": "$new", "source": "articles", "model": "test/any", "cost_limit": 5 },
-        "column_rows": { "source": "payload:$conversation/$payload" },
+        "column_rows": { "source": "file:$file" },
         "fill_estimate": { "source": "articles", "model": "test/any" },
         "my_files": { "query": "map", "sort": "largest" },
         "delete_files": { "ids": ["$file"] },

@@ -150,8 +150,8 @@ impl Ids {
             Value::String(text) => {
                 if let Some(name) = text.strip_prefix('$') {
                     *text = self.get(name);
-                } else if text.starts_with("payload:$") {
-                    *text = format!("payload:{}/{}", self.conversation, self.payload);
+                } else if text == "file:$file" {
+                    *text = format!("file:{}", self.file);
                 }
             }
             Value::Array(values) => values.iter_mut().for_each(|value| self.fill(value)),
