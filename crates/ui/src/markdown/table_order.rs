@@ -273,10 +273,9 @@ mod tests {
     }
 
     fn sorted_texts(texts: &[&str], is_descending: bool) -> Vec<String> {
-        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-        let mut pairs: Vec<_> = sort_keys(&texts).into_iter().zip(texts).collect();
+        let mut pairs: Vec<_> = sort_keys(texts).into_iter().zip(texts).collect();
         pairs.sort_by(|(a, _), (b, _)| compare(a, b, is_descending));
-        pairs.into_iter().map(|(_, text)| text).collect()
+        pairs.into_iter().map(|(_, text)| (*text).to_owned()).collect()
     }
 
     #[test]
