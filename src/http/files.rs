@@ -96,9 +96,9 @@ pub struct ListQuery {
     q: String,
     /// The order; `newest` if missing.
     #[serde(default)]
-    sort: FileSort,
+    order: FileSort,
     /// `next` of the previous page, with the same words and order.
-    after: Option<String>,
+    cursor: Option<String>,
     /// The maximum number of files, at most 200; 50 if missing.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
@@ -111,8 +111,8 @@ pub async fn list(
 ) -> Result<Json<FileList>, Problem> {
     let QueryParameters(ListQuery {
         q,
-        sort,
-        after,
+        order,
+        cursor,
         limit,
     }) = query?;
     if limit == Some(0) {
@@ -120,8 +120,8 @@ pub async fn list(
     }
     let query = FileQuery {
         query: q,
-        sort,
-        after,
+        sort: order,
+        after: cursor,
         limit,
     };
     Ok(Json(file_list::list(&caller, query).await?))

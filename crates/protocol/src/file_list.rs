@@ -31,7 +31,7 @@ pub enum FileUseState {
     Shown,
     /// A message of an archived conversation.
     Archived,
-    /// A message of a deleted conversation, which can be restored for some time.
+    /// A message of a deleted conversation, sent or not, which can be restored for some time.
     Deleted,
     /// A message that is not sent yet.
     Unsent,
@@ -88,7 +88,7 @@ pub struct FileList {
     pub used_bytes: u64,
     /// The maximum of `used_bytes`.
     pub limit_bytes: u64,
-    /// `after` of the next page; missing on the last one.
+    /// `cursor` of the next page; missing on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }

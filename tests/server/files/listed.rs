@@ -32,7 +32,7 @@ async fn all_files_are_listed_with_their_places() {
     let added = parlor.client.post(url).body("Roses").send().await.unwrap();
     assert_eq!(added.status(), 201);
 
-    let all = list(&parlor, "sort=oldest").await;
+    let all = list(&parlor, "order=oldest").await;
     assert_eq!(names(&all), ["map.png", "draft.txt", "plan.md"]);
     let places = all["files"].as_array().unwrap().iter();
     let places: Vec<_> = places.map(|listed| listed["uses"][0].clone()).collect();
@@ -53,15 +53,15 @@ async fn all_files_are_listed_with_their_places() {
     assert!(all["limit_bytes"].as_u64() > Some(sum));
 
     assert_eq!(names(&list(&parlor, "q=PLAN").await), ["plan.md"]);
-    let first = list(&parlor, "sort=smallest&limit=2").await;
+    let first = list(&parlor, "order=smallest&limit=2").await;
     assert_eq!(
         (names(&first), &first["total"]),
         (vec!["plan.md".into(), "draft.txt".into()], &json!(3))
     );
     let next = string_field(&first, "next");
-    let last = list(&parlor, &format!("sort=smallest&limit=2&after={next}")).await;
+    let last = list(&parlor, &format!("order=smallest&limit=2&cursor={next}")).await;
     assert_eq!((names(&last), last.get("next")), (vec!["map.png".into()], None));
-    for wrong in ["after=x", "limit=0", "sort=name"] {
+    for wrong in ["cursor=x", "limit=0", "order=name"] {
         assert_eq!(
             parlor.get_json(&format!("/api/files?{wrong}")).await.0,
             400,

@@ -189,8 +189,8 @@ async fn uses(
         };
         let state = match (project_id, message_id) {
             (Some(_), _) => FileUseState::Shown,
+            (None, _) if row.try_get("trashed")? => FileUseState::Deleted,
             (None, None) => FileUseState::Unsent,
-            (None, Some(_)) if row.try_get("trashed")? => FileUseState::Deleted,
             (None, Some(_)) if row.try_get("archived")? => FileUseState::Archived,
             (None, Some(_)) => FileUseState::Shown,
         };

@@ -28,7 +28,9 @@ pub fn section(confirm: Confirm) -> AnyView {
     state.start();
     let is_loaded = Memo::new(move |_| state.total.with(Option::is_some));
     let is_empty = Memo::new(move |_| state.total.get() == Some(0));
-    let is_searching = Memo::new(move |_| state.query.with(|query| !query.trim().is_empty()));
+    // Of the list on the screen: when the field is emptied after a search without a hit, it stays until all files are there.
+    let is_searching =
+        Memo::new(move |_| state.is_of_search.get() || state.query.with(|query| !query.trim().is_empty()));
     let is_waiting = move || !is_loaded.get() && state.error.with(Option::is_none);
     view! {
         <section class="settings-section" aria-labelledby="settings-files">

@@ -23,6 +23,8 @@ pub struct FilesState {
     pub files: RwSignal<Vec<ListedFile>>,
     /// The number of files that fit, on all pages; `None` until it is known.
     pub total: RwSignal<Option<usize>>,
+    /// True if the last loaded list is that of a search: one without a file then says nothing about the others.
+    pub is_of_search: RwSignal<bool>,
     pub used_bytes: RwSignal<u64>,
     pub limit_bytes: RwSignal<u64>,
     /// The end of the last loaded page, if there are more.
@@ -42,6 +44,7 @@ impl FilesState {
             sort: RwSignal::default(),
             files: RwSignal::default(),
             total: RwSignal::default(),
+            is_of_search: RwSignal::new(false),
             used_bytes: RwSignal::default(),
             limit_bytes: RwSignal::default(),
             next: RwSignal::default(),
@@ -84,6 +87,7 @@ impl FilesState {
         }
         let is_more = after.is_some();
         let (query, sort) = (self.query.get_untracked(), self.sort.get_untracked());
+        let is_of_search = !query.trim().is_empty();
         spawn_local(async move {
             let loaded = self.connection.call(my_files(query, sort, after)).await;
             if !self.requests.is_last(number) {
@@ -99,6 +103,7 @@ impl FilesState {
                         self.files.set(list.files);
                     }
                     self.total.set(Some(list.total));
+                    self.is_of_search.set(is_of_search);
                     self.used_bytes.set(list.used_bytes);
                     self.limit_bytes.set(list.limit_bytes);
                     self.next.set(list.next);

@@ -52,7 +52,7 @@ pub(super) fn chosen(count: usize, size: &str) -> String {
 pub(super) const USED_IN: &str = "Used in";
 pub(super) const PROJECT: &str = "project";
 pub(super) const ARCHIVED: &str = "in the archive";
-pub(super) const DELETED: &str = "deleted";
+pub(super) const DELETED: &str = "in a deleted chat";
 pub(super) const UNSENT: &str = "not sent yet";
 
 pub(super) fn more_places(count: usize) -> String {
