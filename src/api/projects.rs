@@ -6,7 +6,7 @@ use super::Api;
 use crate::app;
 use parlor_protocol::{
     ApiError, AttachmentId, ListedProject, Memory, OfferedTool, Project, ProjectConversations,
-    ProjectDeleted, ProjectFiles, ProjectId, ProjectList,
+    ProjectDeleted, ProjectFiles, ProjectId, ProjectList, ProjectReaders, SharedProjectContent,
 };
 use parlor_ui::api::projects::ProjectFunctions;
 
@@ -60,6 +60,40 @@ impl ProjectFunctions for Api {
     async fn delete_project_file(&self, project_id: ProjectId, id: AttachmentId) -> Result<(), ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::projects::delete_file(&caller, project_id, id).await)
+    }
+
+    async fn project_readers(&self, id: ProjectId) -> Result<ProjectReaders, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::shared_projects::readers(&caller, id).await)
+    }
+
+    async fn add_project_readers(
+        &self,
+        id: ProjectId,
+        names: Vec<String>,
+    ) -> Result<ProjectReaders, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::shared_projects::add_readers(&caller, id, &names).await)
+    }
+
+    async fn remove_project_reader(&self, id: ProjectId, name: String) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::shared_projects::remove_reader(&caller, id, &name).await)
+    }
+
+    async fn shared_project(
+        &self,
+        id: ProjectId,
+        cursor: Option<String>,
+    ) -> Result<SharedProjectContent, ApiError> {
+        let caller = app::current_caller()?;
+        let content = app::shared_projects::content(&caller, id, cursor.as_deref()).await;
+        caller.set_error_status(content)
+    }
+
+    async fn leave_shared_project(&self, id: ProjectId) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::shared_projects::leave(&caller, id).await)
     }
 
     async fn delete_project(

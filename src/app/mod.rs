@@ -51,6 +51,7 @@ mod readiness;
 pub mod retention;
 pub mod schedules;
 pub mod search;
+pub mod shared_projects;
 pub mod sharing;
 pub mod stored_tables;
 pub mod token_totals;

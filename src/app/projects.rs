@@ -10,7 +10,7 @@ use parlor_protocol::{
 };
 use parlor_storage::{Change, ChangeRejection, PersonalChange, projects::ProjectChange};
 
-use super::{Caller, deletion, not_found};
+use super::{Caller, deletion, not_found, shared_projects};
 
 /// The maximum length of the name of a tool, in bytes.
 const MAX_TOOL_NAME_BYTES: usize = 200;
@@ -23,6 +23,7 @@ pub async fn list(caller: &Caller) -> Result<ProjectList, ApiError> {
         as_of,
         projects: caller.app.storage.projects(caller.user_id).await?,
         limit: caller.app.settings.projects.per_user,
+        shared: shared_projects::list(caller).await?,
     })
 }
 

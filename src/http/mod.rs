@@ -70,6 +70,7 @@ mod schedules;
 mod search;
 mod security;
 mod shared;
+mod shared_projects;
 mod texts;
 mod tool_markers;
 mod upload;
@@ -266,6 +267,21 @@ fn contract_routes() -> ApiRouter<AppState> {
             delete_with(projects::delete_file, project_operations::delete_project_file),
         )
         .api_route(
+            "/api/projects/{project_id}/readers",
+            get_with(shared_projects::readers, project_operations::list_project_readers),
+        )
+        .api_route(
+            "/api/projects/{project_id}/readers/{name}",
+            put_with(
+                shared_projects::add_reader,
+                project_operations::add_project_reader,
+            )
+            .delete_with(
+                shared_projects::remove_reader,
+                project_operations::remove_project_reader,
+            ),
+        )
+        .api_route(
             "/api/runs/{message_id}",
             get_with(messages::get_run, operations::get_run),
         )
@@ -304,6 +320,15 @@ fn contract_routes() -> ApiRouter<AppState> {
             post_with(schedules::run, schedule_operations::run_schedule),
         )
         .api_route("/api/search", get_with(search::get, operations::search))
+        .api_route(
+            "/api/shared-projects/{project_id}",
+            get_with(shared_projects::get, project_operations::get_shared_project)
+                .delete_with(shared_projects::leave, project_operations::leave_shared_project),
+        )
+        .api_route(
+            "/api/shared-projects/{project_id}/files/{file_id}",
+            get_with(shared_projects::file, project_operations::get_shared_project_file),
+        )
 }
 
 /// Builds the router of all routes.

@@ -24,7 +24,7 @@ use super::{
     accounts::{self, SIGN_IN_PATH},
     charts, event_stream, files, framed_page, notebook,
     nul::{replace_nul, without_nul},
-    payloads, projects, rpc, texts,
+    payloads, projects, rpc, shared_projects, texts,
 };
 use crate::{
     api,
@@ -54,6 +54,10 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         // `Authorization` header, which the API rejects and these routes ignore.
         .route("/rpc/events", get(event_stream::stream_user_log))
         .route("/rpc/files/{file_id}", get(files::get))
+        .route(
+            "/rpc/shared-projects/{project_id}/files/{file_id}",
+            get(shared_projects::file),
+        )
         .route(
             "/rpc/conversations/{conversation_id}/notebook",
             get(notebook::get),

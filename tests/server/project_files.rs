@@ -21,7 +21,7 @@ async fn start(change: impl FnOnce(&mut Settings)) -> (tempfile::TempDir, Upstre
 }
 
 /// Adds a file to a project. Returns the status and the response.
-async fn add(parlor: &Parlor, project: &str, name: &str, data: impl Into<reqwest::Body>) -> (u16, Value) {
+pub async fn add(parlor: &Parlor, project: &str, name: &str, data: impl Into<reqwest::Body>) -> (u16, Value) {
     let url = format!("{}/api/projects/{project}/files?name={name}", parlor.url);
     let response = parlor.client.post(url).body(data).send().await.unwrap();
     (response.status().as_u16(), read_json(response).await)

@@ -54,6 +54,7 @@ pub mod search;
 #[cfg(feature = "server-functions")]
 pub mod server_functions;
 mod services;
+pub mod shared_project;
 pub mod sharing;
 pub mod sorted_vec;
 pub mod sse;
@@ -117,6 +118,7 @@ pub use schedule::{
     ListedSchedule, RunSchedule, Schedule, ScheduleList, ScheduleStarted, ScheduledRun, Weekday,
 };
 pub use services::{SERVICES, Service, service_label};
+pub use shared_project::{ProjectReader, ProjectReaders, SharedChat, SharedProject, SharedProjectContent};
 pub use sharing::{NewShare, Share, SharedConversation, SharedFrame};
 pub use suggestion::{ActionHandler, ActionStyle, CitedSource, SuggestedAction, SuggestedValue};
 pub use thinking::{ThinkingChoice, ThinkingLevel, ThinkingSupport};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Attachment, ConversationId, Position, flat_json::Fields, id::ProjectId};
+use super::{Attachment, ConversationId, Position, SharedProject, flat_json::Fields, id::ProjectId};
 
 /// The colour of a project's sign in the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -101,6 +101,10 @@ pub struct ProjectList {
     pub projects: Vec<ListedProject>,
     /// The number of projects that a user can have.
     pub limit: usize,
+    /// The projects of other people that the user may read, those shared last at the end. Missing if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub shared: Vec<SharedProject>,
 }
 
 impl ProjectList {

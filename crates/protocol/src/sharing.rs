@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, Event, ShareId, Timestamp, Transcript};
+use super::{ConversationId, Event, ProjectId, ShareId, Timestamp, Transcript};
 
 /// The path below which shares are read.
 pub const SHARED_PATH: &str = "/shared/";
@@ -36,6 +36,9 @@ pub struct SharedConversation {
     pub created_at: Timestamp,
     /// The owner's name, for readers by name.
     pub owner: Option<String>,
+    /// The project, if the reader may read it because of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
 }
 
 /// A frame of the stream of a live share.
@@ -85,6 +88,7 @@ mod tests {
             is_live: true,
             created_at: Timestamp(1),
             owner: Some("ann".into()),
+            project_id: Some(ProjectId::new()),
         };
         for frame in [SharedFrame::Ended, SharedFrame::State(Box::new(state))] {
             let written = serde_json::to_vec(&frame).unwrap();

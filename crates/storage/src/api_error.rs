@@ -142,6 +142,15 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::TooLarge,
                 "The project has as many files as it can have (setting projects.files). This file was not kept; delete one first.",
             ),
+            ChangeRejection::ProjectReadersFull => Self::new(
+                ErrorCode::TooLarge,
+                "The project has as many readers as it can have (setting projects.readers). Nobody was added; remove one first.",
+            ),
+            ChangeRejection::SharedProjectsFull => Self::new(
+                ErrorCode::TooLarge,
+                "One of these people has as many projects of others as they can have (setting projects.shared_with_user). Nobody was \
+                 added; they can leave one first.",
+            ),
             ChangeRejection::ColumnsFull => Self::new(
                 ErrorCode::TooLarge,
                 "There are as many columns as there can be (setting jobs.columns). Nothing was saved; delete one first.",

@@ -32,7 +32,7 @@ pub struct AuditEntry {
     pub name: String,
     pub action: AuditAction,
     /// The name of the account that it was done to, if that is another one; the new name of a renamed account; the name of a
-    /// model server.
+    /// model server; the reader of a project.
     pub about: String,
     /// The client's IP address, if it is known.
     pub address: String,
@@ -64,6 +64,9 @@ pub enum AuditAction {
     TokenRevoked,
     Shared,
     ShareEnded,
+    /// Those about projects name the reader.
+    ProjectShared,
+    ProjectShareEnded,
     /// Those about model servers name the server.
     EndpointAdded,
     EndpointChanged,
@@ -74,7 +77,7 @@ pub enum AuditAction {
 }
 
 impl AuditAction {
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::SignedIn,
         Self::SignInFailed,
         Self::PasswordChangeFailed,
@@ -97,6 +100,8 @@ impl AuditAction {
         Self::TokenRevoked,
         Self::Shared,
         Self::ShareEnded,
+        Self::ProjectShared,
+        Self::ProjectShareEnded,
         Self::EndpointAdded,
         Self::EndpointChanged,
         Self::EndpointKeyChanged,
@@ -130,6 +135,8 @@ impl AuditAction {
             Self::TokenRevoked => "token_revoked",
             Self::Shared => "shared",
             Self::ShareEnded => "share_ended",
+            Self::ProjectShared => "project_shared",
+            Self::ProjectShareEnded => "project_share_ended",
             Self::EndpointAdded => "endpoint_added",
             Self::EndpointChanged => "endpoint_changed",
             Self::EndpointKeyChanged => "endpoint_key_changed",

@@ -75,6 +75,10 @@ pub enum ChangeRejection {
     ProjectNotFound,
     #[error("the limit of files in a project is reached")]
     ProjectFilesFull,
+    #[error("the limit of readers of a project is reached")]
+    ProjectReadersFull,
+    #[error("a reader has reached the limit of projects of others")]
+    SharedProjectsFull,
     #[error("the limit of pinned conversations is reached")]
     PinsFull,
     #[error("the limit of shares is reached")]

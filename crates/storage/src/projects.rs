@@ -4,8 +4,9 @@ use async_trait::async_trait;
 
 use super::{SearchRequest, StorageError, StoredFile};
 use parlor_protocol::{
-    AttachmentId, ConversationId, ConversationList, ListedProject, Memory, Project, ProjectConversations,
-    ProjectId, Timestamp, UserId, conversation_list::ListCursor,
+    AttachmentId, ConversationId, ConversationList, ListedProject, Memory, Position, Project,
+    ProjectConversations, ProjectId, ProjectReader, SharedChat, SharedProject, Timestamp, UserId,
+    conversation_list::ListCursor,
 };
 
 /// A change of a user's projects.
@@ -25,6 +26,18 @@ pub enum ProjectChange {
         file: Box<StoredFile>,
         limit: usize,
     },
+    /// Lets other people read a project, if it then has at most `limit` readers, and each of them at most `limit_shared` projects
+    /// of others. One who may read it already has no effect.
+    AddReaders {
+        id: ProjectId,
+        readers: Vec<UserId>,
+        limit: usize,
+        limit_shared: usize,
+    },
+    /// Ends the right of a person to read a project. One who has none has no effect.
+    RemoveReader { id: ProjectId, reader: UserId },
+    /// Ends the right of the user to read another's project.
+    Leave { id: ProjectId },
     /// Deletes a file of a project.
     DeleteFile { project_id: ProjectId, id: AttachmentId },
     /// Deletes a project with its files. Its conversations leave it, and are deleted at `deleted_at` if asked.
@@ -50,6 +63,21 @@ pub struct GivenMemory {
     pub memory: Memory,
     /// True for one of the conversation's project, false for one of the user.
     pub is_of_project: bool,
+}
+
+/// What a person may read of another's project.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedProjectPage {
+    /// The last position of the reader's log.
+    pub as_of: Position,
+    pub listed: SharedProject,
+    pub instructions: String,
+    /// The files, oldest first.
+    pub files: Vec<StoredFile>,
+    /// A page of the conversations, newest activity first.
+    pub conversations: Vec<SharedChat>,
+    /// The place of the next page; `None` on the last one.
+    pub next: Option<ListCursor>,
 }
 
 /// A passage of a file that was found.
@@ -114,4 +142,32 @@ pub trait ProjectStorage {
         before: Option<ListCursor>,
         limit: usize,
     ) -> Result<ConversationList, StorageError>;
+
+    /// Returns the people who may read a user's project, by name.
+    async fn project_readers(
+        &self,
+        user_id: UserId,
+        id: ProjectId,
+    ) -> Result<Vec<ProjectReader>, StorageError>;
+
+    /// Returns the projects of others that a person may read, those shared last at the end. Those of disabled accounts are left out.
+    async fn shared_projects(&self, reader: UserId) -> Result<Vec<SharedProject>, StorageError>;
+
+    /// Returns what a person may read of another's project: all but the conversations of further pages. `before` is the activity
+    /// of the last conversation on the previous page.
+    async fn shared_project(
+        &self,
+        reader: UserId,
+        id: ProjectId,
+        before: Option<ListCursor>,
+        limit: usize,
+    ) -> Result<Option<SharedProjectPage>, StorageError>;
+
+    /// Returns a file of another's project that a person may read.
+    async fn shared_project_file(
+        &self,
+        reader: UserId,
+        id: ProjectId,
+        file_id: AttachmentId,
+    ) -> Result<Option<StoredFile>, StorageError>;
 }

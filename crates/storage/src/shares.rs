@@ -4,10 +4,11 @@ use async_trait::async_trait;
 
 use super::{PageSize, StorageError, StoredFile, TokenHash};
 use parlor_protocol::{
-    AttachmentId, ConversationId, MessageId, Payload, Position, ShareId, Timestamp, Transcript, UserId,
+    AttachmentId, ConversationId, MessageId, Payload, Position, ProjectId, ShareId, Timestamp, Transcript,
+    UserId,
 };
 
-/// A share of a conversation.
+/// A share of a conversation. One that is shared with its project has no row: it begins and ends with the right to read that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredShare {
     pub id: ShareId,
@@ -27,6 +28,8 @@ pub enum Audience {
     Link,
     /// The users of these accounts, with their names.
     People(Vec<(UserId, String)>),
+    /// The readers of the project in which the conversation is.
+    Project(ProjectId),
 }
 
 /// The part of a conversation that was there when it was shared.
@@ -68,6 +71,13 @@ pub trait ShareStorage {
     async fn share_of_reader(
         &self,
         share_id: ShareId,
+        reader: UserId,
+    ) -> Result<Option<StoredShare>, StorageError>;
+
+    /// Returns a conversation as the live share that it is for a reader of its project. Its id is that of the conversation.
+    async fn share_of_project(
+        &self,
+        conversation_id: ConversationId,
         reader: UserId,
     ) -> Result<Option<StoredShare>, StorageError>;
 

@@ -1,7 +1,7 @@
 //! Shares of conversations, for the page's server functions and the routes of readers.
 //!
-//! A reader has a key: the secret of a link, or the id of a share that names them. [`find`] turns it into a share for each
-//! request; nothing else leads to what is shared. What a reader sees is a projection ([`projection`]): it names what it keeps,
+//! A reader has a key: the secret of a link, the id of a share that names them, or the id of a conversation whose project they
+//! may read ([`shared_projects`](super::shared_projects)). [`find`] turns it into a share for each request; nothing else leads to what is shared. What a reader sees is a projection ([`projection`]): it names what it keeps,
 //! so that a new field or event is not shared before somebody decides that.
 //!
 //! - [`owner`]: making, listing and ending shares
@@ -19,7 +19,7 @@ mod watchers;
 mod tests;
 
 pub use self::{
-    owner::{create, end, list},
+    owner::{create, end, find_readers, list},
     reader::{end_of_reading, file, find, may_need_sign_in, not_shared, payload_file, payload_view, read},
     watchers::{WatcherPlace, Watchers},
 };

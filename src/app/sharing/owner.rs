@@ -32,7 +32,14 @@ pub async fn create(
 ) -> Result<NewShare, ApiError> {
     let app = &caller.app;
     let (audience, secret) = match names {
-        Some(names) => (Audience::People(find_readers(caller, &names).await?), None),
+        Some(names) => {
+            let limit = app.settings.sharing.readers;
+            let too_many = || {
+                format!("A share names at most {limit} people (setting sharing.readers). Nothing was shared.")
+            };
+            let readers = find_readers(caller, &names, limit, too_many).await?;
+            (Audience::People(readers), None)
+        }
         None if app.settings.sharing.links => (Audience::Link, Some(secret::generate("")?)),
         None => {
             return Err(ApiError::new(
@@ -87,18 +94,25 @@ pub async fn end(caller: &Caller, share_id: ShareId) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Returns the accounts with these names.
-async fn find_readers(caller: &Caller, names: &[String]) -> Result<Vec<(UserId, String)>, ApiError> {
+/// Returns the accounts with these names, of others than the caller; `too_many` says that there are more than the limit.
+///
+/// # Errors
+///
+/// If nobody has one of the names, there is none of another person, or there are too many.
+pub async fn find_readers(
+    caller: &Caller,
+    names: &[String],
+    limit: usize,
+    too_many: impl Fn() -> String,
+) -> Result<Vec<(UserId, String)>, ApiError> {
     let app = &caller.app;
     let refuse = |message: String| Err(ApiError::new(ErrorCode::BadRequest, message));
     if app.accounts.mode() == AuthMode::None {
         return refuse(
-            "There are no accounts here (setting accounts.auth). Nothing was shared; use a link.".into(),
+            "There are no accounts here (setting accounts.auth), so nobody can be named. Nothing was shared."
+                .into(),
         );
     }
-    let limit = app.settings.sharing.readers;
-    let too_many =
-        || format!("A share names at most {limit} people (setting sharing.readers). Nothing was shared.");
     let names: BTreeSet<String> = names.iter().map(|name| name::normalize(name)).collect();
     // One more than the limit: the own name does not count. Each further name is a query.
     if names.len() > limit.saturating_add(1) {
@@ -162,7 +176,7 @@ async fn take_snapshot(caller: &Caller, conversation_id: ConversationId) -> Resu
 
 fn describe(share: &StoredShare) -> Share {
     let readers = match &share.audience {
-        Audience::Link => None,
+        Audience::Link | Audience::Project(_) => None,
         Audience::People(readers) => Some(readers.iter().map(|(_, name)| name.clone()).collect()),
     };
     Share {

@@ -211,7 +211,7 @@ fn no_arguments() -> RawJson {
 }
 
 /// Returns a file as readers get it. Those that browsers do not show as images are saved.
-pub(super) fn file(file: &Attachment) -> Attachment {
+pub(in crate::app) fn file(file: &Attachment) -> Attachment {
     Attachment {
         id: file.id,
         name: file.name.clone(),

@@ -11,7 +11,8 @@ use parlor_base::settings::AuthMode;
 use parlor_files::has_rows;
 use parlor_pages::payloads;
 use parlor_protocol::{
-    ApiError, AttachmentId, ErrorCode, MessageId, PanelView, Payload, ShareId, SharedConversation, UserId,
+    ApiError, AttachmentId, ConversationId, ErrorCode, MessageId, PanelView, Payload, ShareId,
+    SharedConversation, UserId,
 };
 use parlor_storage::{
     PageSize, StorageError, StoredFile,
@@ -36,7 +37,13 @@ pub async fn find(
         Some(hash) if app.settings.sharing.links => app.storage.share_by_link(&hash).await?,
         Some(_) => None,
         None => match (parse_id(key), reader(app, access)) {
-            (Some(id), Some(reader)) => app.storage.share_of_reader(id, reader).await?,
+            (Some(id), Some(reader)) => match app.storage.share_of_reader(id, reader).await? {
+                Some(share) => Some(share),
+                None => {
+                    let conversation_id = ConversationId(id.0);
+                    app.storage.share_of_project(conversation_id, reader).await?
+                }
+            },
             _ => None,
         },
     };
@@ -101,13 +108,18 @@ pub async fn read(
     let transcript = found.ok_or_else(not_shared)?;
     let owner = match share.audience {
         Audience::Link => None,
-        Audience::People(_) => app.accounts.account(share.user_id).await?,
+        Audience::People(_) | Audience::Project(_) => app.accounts.account(share.user_id).await?,
+    };
+    let project_id = match share.audience {
+        Audience::Project(id) => Some(id),
+        Audience::Link | Audience::People(_) => None,
     };
     Ok(SharedConversation {
         transcript: projection::transcript(transcript, share),
         is_live: share.snapshot.is_none(),
         created_at: share.created_at,
         owner: owner.map(|account| account.name),
+        project_id,
     })
 }
 

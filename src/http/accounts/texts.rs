@@ -309,6 +309,8 @@ pub(super) fn action(action: AuditAction, has_name: bool, account: &str, about: 
         AuditAction::TokenRevoked => "revoked an API token".to_owned(),
         AuditAction::Shared => "shared a conversation".to_owned(),
         AuditAction::ShareEnded => "ended a share".to_owned(),
+        AuditAction::ProjectShared => format!("shared a project with {about}"),
+        AuditAction::ProjectShareEnded => format!("ended the sharing of a project with {about}"),
         AuditAction::EndpointAdded => format!("added the model server {about}"),
         AuditAction::EndpointChanged => format!("changed the model server {about}"),
         AuditAction::EndpointKeyChanged => format!("changed the key of the model server {about}"),

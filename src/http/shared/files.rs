@@ -11,7 +11,7 @@ use tokio_util::io::ReaderStream;
 
 use super::{ItemPath, Shared};
 use crate::{
-    app::sharing,
+    app::{AppState, sharing},
     http::{
         charts,
         content_disposition::content_disposition,
@@ -21,19 +21,24 @@ use crate::{
 };
 use parlor_files::is_image;
 use parlor_protocol::{ApiError, AttachmentId};
-use parlor_storage::StorageError;
+use parlor_storage::{StorageError, StoredFile};
 
 /// `GET /shared/{key}/files/{id}`: a file of a message of the share.
 pub async fn file(shared: Shared, path: Result<ItemPath, PathRejection>) -> Result<Response, Problem> {
     let id: Option<AttachmentId> = path.ok().and_then(|Path((_, id))| id.parse().ok());
     let id = id.ok_or_else(sharing::not_shared)?;
     let stored = sharing::file(&shared.app, &shared.share, id).await?;
+    Ok(file_response(&shared.app, &stored).await?)
+}
+
+/// Returns the response with a file for readers.
+pub async fn file_response(app: &AppState, stored: &StoredFile) -> Result<Response, ApiError> {
     let failure = |error: std::io::Error| {
-        tracing::error!(%error, %id, "a shared file can't be read");
+        tracing::error!(%error, id = %stored.attachment.id, "a shared file can't be read");
         ApiError::from(StorageError::from(error).kind())
     };
     let mut response = if is_image(&stored.attachment) {
-        let image = shared.app.files.read_prepared_image(stored.location).await;
+        let image = app.files.read_prepared_image(stored.location).await;
         // The original has what the camera wrote: it is not shared.
         let image = image.map_err(failure)?.ok_or_else(sharing::not_shared)?;
         let media_type = match image.starts_with(b"\x89PNG") {
@@ -47,12 +52,7 @@ pub async fn file(shared: Shared, path: Result<ItemPath, PathRejection>) -> Resu
         ];
         (headers, image).into_response()
     } else {
-        let content = shared
-            .app
-            .files
-            .open_content(stored.location)
-            .await
-            .map_err(failure)?;
+        let content = app.files.open_content(stored.location).await.map_err(failure)?;
         let length = content.metadata().await.map_err(failure)?.len();
         let headers = [
             (header::CONTENT_TYPE, "application/octet-stream".to_owned()),

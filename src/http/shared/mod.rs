@@ -6,6 +6,8 @@
 mod files;
 mod stream;
 
+pub use self::files::file_response;
+
 use axum::{
     Router,
     extract::{FromRequestParts, Path, Request, State},

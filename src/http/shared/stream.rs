@@ -10,6 +10,7 @@ use super::Shared;
 use crate::{
     app::{
         AppState,
+        access::Access,
         sharing::{
             self, WatcherPlace,
             branch::{SharedBranch, SharedEvent},
@@ -22,8 +23,14 @@ use crate::{
     },
 };
 use parlor_journal::hub::{Follower, Topic};
-use parlor_protocol::{ApiError, ErrorCode, MessageId, SharedConversation, SharedFrame};
-use parlor_storage::{LoggedEvent, shares::StoredShare};
+use parlor_protocol::{
+    ApiError, ConversationEvent, ErrorCode, Event, EventBody, MessageId, SharedConversation, SharedFrame,
+    UserEvent,
+};
+use parlor_storage::{
+    LoggedEvent,
+    shares::{Audience, StoredShare},
+};
 
 /// The part of the log, and of the conversation.
 #[derive(Debug, Default, Deserialize)]
@@ -66,6 +73,8 @@ pub async fn follow(
         branch: SharedBranch::new(&state.transcript),
         opening: (known != Some(as_of)).then_some(state),
         app: app.clone(),
+        key: key.clone(),
+        access: access.clone(),
         share,
         before,
         _place: place,
@@ -79,6 +88,8 @@ pub async fn follow(
 /// Projects the events that readers may see.
 struct SharedProjection {
     app: AppState,
+    key: String,
+    access: Option<Access>,
     share: StoredShare,
     before: Option<MessageId>,
     branch: SharedBranch,
@@ -94,10 +105,34 @@ impl SharedProjection {
         self.branch = SharedBranch::new(&state.transcript);
         Ok(state)
     }
+
+    /// Returns true if an event may take the conversation from the readers of its project: it was moved, or the project changed.
+    fn may_end_with_project(&self, event: &Event) -> bool {
+        let Audience::Project(of_share) = self.share.audience else {
+            return false;
+        };
+        match &event.body {
+            EventBody::User(UserEvent::ProjectChanged { project_id, .. }) => *project_id == of_share,
+            EventBody::Conversation(ConversationEvent::ConversationPlaced { .. }) => {
+                event.conversation_id == self.share.conversation_id
+            }
+            _ => false,
+        }
+    }
 }
 
 impl Projection for SharedProjection {
     async fn frames(&mut self, logged: &LoggedEvent) -> (Vec<String>, bool) {
+        if self.may_end_with_project(&logged.event) {
+            match sharing::find(&self.app, &self.key, self.access.as_ref()).await {
+                Ok(Some(_)) => {}
+                Ok(None) => return (vec![encode(&SharedFrame::Ended)], true),
+                Err(error) => {
+                    tracing::warn!(%error, "a share can't be read");
+                    return (Vec::new(), true);
+                }
+            }
+        }
         let frame = match self.branch.apply(&logged.event) {
             SharedEvent::Nothing => return (Vec::new(), false),
             SharedEvent::Event(event) => SharedFrame::Event(event),

@@ -40,21 +40,29 @@ const MAKE_CONVERSATIONS: [&str; 10] = [
 /// Server functions of readers, who need no account: without the key of a share they answer everybody as if there was none.
 const OF_READERS: [&str; 2] = ["/rpc/shared_conversation", "/rpc/shared_payload"];
 
-/// Targets whose valid arguments name nothing that exists: an unknown URL, a model server, a key, a message in a queue, the key of a share.
-const NAME_NOTHING_OF_THE_OWNER: [&str; 6] = [
+/// Targets whose valid arguments name nothing that exists: an unknown URL, a model server, a key, a message in a queue, the key of a
+/// share, a project of another person.
+const NAME_NOTHING_OF_THE_OWNER: [&str; 11] = [
     "/api/endpoints/{endpoint_id}",
     "/api/own-keys/{key_id}",
     "/v1/models",
     "/rpc/change_queue",
     "/rpc/shared_conversation",
     "/rpc/shared_payload",
+    "/rpc/shared_project",
+    "/api/shared-projects/{project_id}",
+    "/api/shared-projects/{project_id}/files/{file_id}",
+    "/rpc/shared-projects/{project_id}/files/{file_id}",
+    "/shared-project/{project_id}",
 ];
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
-const SUCCEED_WITHOUT_OBJECT: [&str; 22] = [
+const SUCCEED_WITHOUT_OBJECT: [&str; 24] = [
     "/api/columns/{column_id}",
     "/api/columns/{column_id}/cells/{row}",
+    "/rpc/leave_shared_project",
+    "/api/shared-projects/{project_id}",
     "/rpc/delete_column",
     "/rpc/delete_files",
     "/api/projects/{project_id}/files/{file_id}",
@@ -240,7 +248,7 @@ async fn only_the_owner_reaches_anything() {
             continue;
         }
         let unknown = send(request(&parlor, &other, target, &missing)).await;
-        if ["/c/", "/schedules/", "/reports/", "/project/"]
+        if ["/c/", "/schedules/", "/reports/", "/project/", "/shared-project/"]
             .iter()
             .any(|page| path.starts_with(page))
         {

@@ -39,7 +39,7 @@ pub(crate) const PASSWORD: &str = "a long password";
 pub(crate) struct Team {
     pub(crate) parlor: Parlor,
     folder: TempDir,
-    upstream: Upstream,
+    pub(crate) upstream: Upstream,
 }
 
 /// A browser, which keeps its cookies.

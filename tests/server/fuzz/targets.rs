@@ -281,6 +281,8 @@ pub fn all_targets() -> Vec<Target> {
         ("GET", "/reports/{job_id}", None),
         ("GET", "/reports/{job_id}/articles", None),
         ("GET", "/project/{project_id}", None),
+        ("GET", "/shared-project/{project_id}", None),
+        ("GET", "/rpc/shared-projects/{project_id}/files/{file_id}", None),
         ("GET", "/schedules", None),
         ("GET", "/schedules/{schedule_id}", None),
         ("GET", "/settings", None),

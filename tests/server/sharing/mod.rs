@@ -1,9 +1,10 @@
 //! Shares of conversations: what their readers see ([`reading`]), the keys that open them ([`keys`]), people by name
-//! ([`people`]), results of tools ([`tools`]), and streams of live ones ([`live`]).
+//! ([`people`]), projects ([`projects`]), results of tools ([`tools`]), and streams of live ones ([`live`]).
 
 mod keys;
 mod live;
 mod people;
+mod projects;
 mod reading;
 mod tools;
 

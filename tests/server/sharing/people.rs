@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Signs ann, ben and cat in. Requests of the server's client are ann's.
-async fn three_people(team: &mut Team) -> [Browser; 3] {
+pub(super) async fn three_people(team: &mut Team) -> [Browser; 3] {
     let mut ann = team.browser();
     ann.set_up(&team.parlor, "ann").await;
     let ben = ann.invite(&team.parlor, "ben").await;

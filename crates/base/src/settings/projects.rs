@@ -21,6 +21,10 @@ pub struct ProjectSettings {
     pub memories: usize,
     /// The number of tools that one project switches off.
     pub disabled_tools: usize,
+    /// The number of people who may read one project.
+    pub readers: usize,
+    /// The number of projects of others that a user may read. Nobody can be given more.
+    pub shared_with_user: usize,
 }
 
 impl Default for ProjectSettings {
@@ -33,6 +37,8 @@ impl Default for ProjectSettings {
             whole_text_bytes: 128 << 10,
             memories: 200,
             disabled_tools: 200,
+            readers: 50,
+            shared_with_user: 200,
         }
     }
 }

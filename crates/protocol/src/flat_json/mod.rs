@@ -22,7 +22,7 @@ use uuid::Uuid;
 use super::{
     Attachment, AttachmentId, ConversationId, Dollars, ListedConversation, MemoryId, MessageId, Parameters,
     PayloadRef, Position, Project, ProjectColour, ProjectId, QueuedMessage, RawJson, RunError, RunStatus,
-    Schedule, ScheduleId, Timestamp, TokenId, ToolStatus, Verdict, json,
+    Schedule, ScheduleId, SharedProject, Timestamp, TokenId, ToolStatus, Verdict, json,
     search::{HitKind, Snippet},
 };
 
@@ -154,6 +154,7 @@ blank! {
     TokenId: TokenId(Uuid::nil()),
     ProjectId: ProjectId(Uuid::nil()),
     Project: Project { name: String::new(), colour: ProjectColour::Grey, instructions: String::new(), model: None, disabled_tools: Vec::new() },
+    SharedProject: SharedProject { id: ProjectId(Uuid::nil()), name: String::new(), colour: ProjectColour::Grey, owner: String::new() },
     ScheduleId: ScheduleId(Uuid::nil()),
     Schedule: Schedule {
         name: String::new(), prompt: String::new(), stream_id: None, model: None, tools: Vec::new(), days: Vec::new(), time: String::new(),

@@ -5,9 +5,10 @@ use super::{
         ApiToken, AssistantMessage, Attachment, ConversationList, FileList, FileUse, Interaction,
         ListedConversation, ListedFile, ListedProject, ListedSchedule, Memory, Message, MessageBody,
         MessageQueue, ModelCapabilities, News, OlderMessages, PageContext, Parameters, Part, PayloadVerdict,
-        PersonalData, Prices, Project, ProjectFiles, ProjectList, QueuedMessage, Schedule, ScheduleList,
-        ScheduledMessage, ScheduledRun, StreamNotice, ThinkingSupport, TokenTotals, ToolCall, ToolProgress,
-        Transcript, Usage,
+        PersonalData, Prices, Project, ProjectFiles, ProjectList, ProjectReader, ProjectReaders,
+        QueuedMessage, Schedule, ScheduleList, ScheduledMessage, ScheduledRun, SharedChat, SharedProject,
+        SharedProjectContent, StreamNotice, ThinkingSupport, TokenTotals, ToolCall, ToolProgress, Transcript,
+        Usage,
         earlier_data::suggested_action,
         intent::StartedRun,
         model_list::{ModelInfo, ModelList, ModelListProblem},
@@ -95,7 +96,12 @@ plain! {
     FileList { files, total, used_bytes, limit_bytes; next };
     ListedFile { file, created_at, uses } with more_uses;
     FileUse { title; conversation_id, message_id, project_id } with state;
-    ProjectList { as_of, projects, limit };
+    ProjectList { as_of, projects, limit } with shared;
+    ProjectReader { name, since };
+    ProjectReaders { readers, limit };
+    SharedProject { id, name, owner } with colour;
+    SharedChat { id, title, updated_at };
+    SharedProjectContent { as_of, project, files, conversations; next } with instructions;
     ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }
 

@@ -29,6 +29,7 @@ mod pages;
 mod parameters;
 mod personal;
 mod project_files;
+mod project_readers;
 mod projects;
 mod provider_data;
 mod queue;
@@ -196,6 +197,13 @@ macro_rules! conformance_tests {
                 a_project_is_deleted_with_its_conversations,
                 conversations_of_a_project_are_found,
                 an_heir_gets_the_projects,
+            }
+            project_readers {
+                a_reader_sees_the_project_until_removed,
+                readers_see_what_is_in_the_project,
+                sharing_ends_with_project_and_accounts,
+                readers_are_limited,
+                readers_are_told_of_changes,
             }
             provider_data {
                 run_context_has_provider_data_of_its_branch,

@@ -54,6 +54,7 @@ pub(crate) mod page_context;
 pub(crate) mod parameters;
 pub(crate) mod payloads;
 pub(crate) mod personal;
+mod project_readers;
 mod projects;
 pub(crate) mod provider_data;
 pub(crate) mod queries;

@@ -2,15 +2,15 @@
 
 use async_trait::async_trait;
 
-use super::{SqlStorage, files, id, json, personal, queries, read_undamaged_rows, search};
+use super::{SqlStorage, files, id, json, personal, project_readers, queries, read_undamaged_rows, search};
 use crate::{
     SearchRequest, StorageError, StoredFile,
-    projects::{FoundPassage, GivenMemory, ProjectInUse, ProjectStorage},
+    projects::{FoundPassage, GivenMemory, ProjectInUse, ProjectStorage, SharedProjectPage},
     sql::database::{Connection, Row, query},
 };
 use parlor_protocol::{
-    AttachmentId, ConversationId, ConversationList, ListedProject, Memory, Project, ProjectId, UserId,
-    conversation_list::ListCursor,
+    AttachmentId, ConversationId, ConversationList, ListedProject, Memory, Project, ProjectId, ProjectReader,
+    SharedProject, UserId, conversation_list::ListCursor,
 };
 
 /// `select!("…")`: the query for a user's projects (`$1`) with this condition.
@@ -112,6 +112,41 @@ impl ProjectStorage for SqlStorage {
     ) -> Result<ConversationList, StorageError> {
         let mut tx = self.readers.begin().await?;
         queries::project_conversations(&mut tx, (user_id, id), before, limit).await
+    }
+
+    async fn project_readers(
+        &self,
+        user_id: UserId,
+        id: ProjectId,
+    ) -> Result<Vec<ProjectReader>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        project_readers::readers(&mut connection, user_id, id).await
+    }
+
+    async fn shared_projects(&self, reader: UserId) -> Result<Vec<SharedProject>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        project_readers::shared_projects(&mut connection, reader).await
+    }
+
+    async fn shared_project(
+        &self,
+        reader: UserId,
+        id: ProjectId,
+        before: Option<ListCursor>,
+        limit: usize,
+    ) -> Result<Option<SharedProjectPage>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        project_readers::shared_project(&mut tx, (reader, id), before, limit).await
+    }
+
+    async fn shared_project_file(
+        &self,
+        reader: UserId,
+        id: ProjectId,
+        file_id: AttachmentId,
+    ) -> Result<Option<StoredFile>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        project_readers::shared_project_file(&mut tx, (reader, id), file_id).await
     }
 }
 

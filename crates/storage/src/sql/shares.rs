@@ -5,7 +5,7 @@ use async_trait::async_trait;
 
 use super::{
     SqlStorage, branch::read_branch, files, id, json_array, messages, optional_id, optional_text, payloads,
-    read_undamaged_rows, text,
+    project_readers, read_undamaged_rows, text,
 };
 use crate::{
     PageSize, StorageError, StoredFile, TokenHash,
@@ -13,7 +13,8 @@ use crate::{
     shares::{Audience, ShareStorage, Snapshot, StoredShare},
 };
 use parlor_protocol::{
-    AttachmentId, Message, MessageId, Part, Payload, Position, ShareId, Timestamp, Transcript, UserId,
+    AttachmentId, ConversationId, Message, MessageId, Part, Payload, Position, ShareId, Timestamp,
+    Transcript, UserId,
 };
 
 /// The columns of a share, and its readers as JSON: ids and names.
@@ -90,6 +91,15 @@ impl ShareStorage for SqlStorage {
             .fetch_optional(&mut connection)
             .await?;
         read_optional_share(row)
+    }
+
+    async fn share_of_project(
+        &self,
+        conversation_id: ConversationId,
+        reader: UserId,
+    ) -> Result<Option<StoredShare>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        project_readers::share_of_project(&mut connection, conversation_id, reader).await
     }
 
     async fn shared_transcript(

@@ -79,6 +79,8 @@ async fn tables_have_keys_and_come_after_those_they_refer_to() {
         ("conversations", "projects"),
         ("payload_verdicts", "payloads"),
         ("share_readers", "accounts"),
+        ("project_readers", "accounts"),
+        ("project_readers", "projects"),
         ("job_steps", "jobs"),
     ] {
         assert!(place(table) > place(parent), "{table}");

@@ -5,7 +5,7 @@ use server_fn::codec::{GetUrl, Json};
 
 use parlor_protocol::{
     ApiError, AttachmentId, ListedProject, Memory, OfferedTool, Project, ProjectConversations,
-    ProjectDeleted, ProjectFiles, ProjectId, ProjectList,
+    ProjectDeleted, ProjectFiles, ProjectId, ProjectList, ProjectReaders, SharedProjectContent,
 };
 
 server_functions! {
@@ -42,6 +42,26 @@ server_functions! {
     /// Deletes a file of a project.
     Json "delete_project_file"
     fn delete_project_file(project_id: ProjectId, id: AttachmentId) -> ();
+
+    /// Returns the people who may read a project.
+    GetUrl "project_readers" as LoadProjectReaders
+    fn project_readers(id: ProjectId) -> ProjectReaders;
+
+    /// Lets people with these names read a project. Returns all who may.
+    Json "add_project_readers"
+    fn add_project_readers(id: ProjectId, names: Vec<String>) -> ProjectReaders;
+
+    /// Ends the right of a person to read a project.
+    Json "remove_project_reader"
+    fn remove_project_reader(id: ProjectId, name: String) -> ();
+
+    /// Returns what the user may read of another's project. `cursor` is that of a further page of its conversations.
+    GetUrl "shared_project" as LoadSharedProject
+    fn shared_project(id: ProjectId, cursor: Option<String>) -> SharedProjectContent;
+
+    /// Ends the right of the user to read another's project.
+    Json "leave_shared_project"
+    fn leave_shared_project(id: ProjectId) -> ();
 
     /// Deletes a project with its files. Its conversations stay, or are deleted.
     Json "delete_project"

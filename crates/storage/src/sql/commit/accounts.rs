@@ -129,6 +129,7 @@ impl Batch<'_> {
                 require_row(deleted.rows_affected())
             }
             AccountChange::SetDisabled { user_id, is_disabled } => {
+                self.tell_readers_of_user(&mut *connection, *user_id).await?;
                 if *is_disabled {
                     disable(connection, *user_id, way).await
                 } else {
@@ -146,12 +147,15 @@ impl Batch<'_> {
             }
             AccountChange::BeginDeletion { user_id, heir } => {
                 let actor = by.ok_or(ChangeRejection::Internal)?;
+                self.tell_readers_of_user(&mut *connection, *user_id).await?;
                 disable(&mut *connection, *user_id, way).await?;
                 hand_over::begin_deletion(connection, (*user_id, *heir), actor).await
             }
             AccountChange::Delete { user_id, heir } => {
                 // Its beginning has disabled the account, and has kept an administrator.
                 hand_over::require_begun(&mut *connection, *user_id, *heir).await?;
+                // An heir shares with nobody of the former owner's choice.
+                self.end_sharing_of_projects(&mut *connection, *user_id).await?;
                 if let Some(heir) = heir {
                     self.hand_over(&mut *connection, *user_id, *heir).await?;
                 }

@@ -152,7 +152,10 @@ fn describe(change: &AccountChange) -> Option<(AuditAction, Option<UserId>, &str
     Some((action, Some(user_id), ""))
 }
 
-async fn load_name(connection: &mut Connection, user_id: UserId) -> Result<Option<String>, ChangeError> {
+pub(super) async fn load_name(
+    connection: &mut Connection,
+    user_id: UserId,
+) -> Result<Option<String>, ChangeError> {
     let row = query("SELECT name FROM accounts WHERE user_id = $1");
     let row = row.bind_value(user_id).fetch_optional(connection).await?;
     Ok(row.map(|row| text(&row, "name")).transpose()?)

@@ -160,7 +160,8 @@ impl Batch<'_> {
         .execute(&mut *connection)
         .await
         .map_err(|error| conflict_as_rejection(error, ChangeRejection::IntentReused))?;
-        Ok(())
+        self.tell_readers_of_conversation(connection, (user_id, branch))
+            .await
     }
 }
 

@@ -71,8 +71,10 @@ impl Batch<'_> {
                 .await?;
         if replaced.rows_affected() > 0 {
             let event = ConversationEvent::ConversationRenamed { title: title.into() };
-            self.log_event(connection, run.user_id, run.conversation_id, None, event)
+            let key = (run.user_id, run.conversation_id);
+            self.log_event(&mut *connection, key.0, key.1, None, event)
                 .await?;
+            self.tell_readers_of_conversation(connection, key).await?;
         }
         Ok(Outcome::Done)
     }

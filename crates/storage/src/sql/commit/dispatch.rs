@@ -3,8 +3,13 @@
 use crate::sql::database::Connection;
 
 use super::{
-    super::daily_usage::add_usage, Batch, ChangeError, audit::NewEntry, literature::store_abstract,
-    page_context::store_context_description, queue_state::ConversationKey,
+    super::daily_usage::add_usage,
+    Batch, ChangeError,
+    audit::NewEntry,
+    literature::store_abstract,
+    page_context::store_context_description,
+    project_readers::{concerns_readers, readers_of_conversation},
+    queue_state::ConversationKey,
 };
 use crate::{
     Change, ConversationChange, FileChange, IntentChange, LibraryUpdate, Outcome, PersonalChange, RunChange,
@@ -28,7 +33,7 @@ impl Batch<'_> {
                 conversation_id,
                 change,
             } => {
-                self.change_conversation(connection, (*user_id, *conversation_id), change)
+                self.change_conversation_of_readers(connection, (*user_id, *conversation_id), change)
                     .await
             }
             Change::File(change) => self.change_files(connection, change).await,
@@ -242,6 +247,25 @@ impl Batch<'_> {
             }
             ConversationChange::Delete => self.delete_conversation(connection, key.0, key.1).await,
         }
+    }
+
+    /// Changes a conversation, and tells those who read its project, before or after the change, if it concerns them.
+    async fn change_conversation_of_readers(
+        &mut self,
+        connection: &mut Connection,
+        key: ConversationKey,
+        change: &ConversationChange,
+    ) -> Result<Outcome, ChangeError> {
+        if !concerns_readers(change) {
+            return self.change_conversation(connection, key, change).await;
+        }
+        let mut readers = readers_of_conversation(&mut *connection, key).await?;
+        let outcome = self.change_conversation(&mut *connection, key, change).await?;
+        if outcome != Outcome::Unchanged {
+            readers.extend(readers_of_conversation(&mut *connection, key).await?);
+            self.tell(connection, readers, false).await?;
+        }
+        Ok(outcome)
     }
 
     /// Changes files.

@@ -57,6 +57,7 @@ mod ownership;
 mod page_context;
 mod parameters;
 mod personal;
+mod project_readers;
 mod projects;
 mod provided_accounts;
 mod provider_data;

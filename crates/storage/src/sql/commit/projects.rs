@@ -1,6 +1,9 @@
 //! Changes to projects, and the move of a conversation into or out of one.
 
-use super::{Batch, ChangeError, files::FilePlace, list_place::Key, personal::ensure_user};
+use super::{
+    Batch, ChangeError, files::FilePlace, list_place::Key, personal::ensure_user,
+    project_readers::readers_of_project,
+};
 use crate::{
     ChangeRejection, Outcome, StoredFile,
     damage::skip_damaged,
@@ -43,6 +46,20 @@ impl Batch<'_> {
                 self.add_project_file(connection, (user_id, *project_id), file, *limit)
                     .await
             }
+            ProjectChange::AddReaders {
+                id,
+                readers,
+                limit,
+                limit_shared,
+            } => {
+                let limits = (*limit, *limit_shared);
+                self.add_readers(connection, (user_id, *id), readers, limits)
+                    .await
+            }
+            ProjectChange::RemoveReader { id, reader } => {
+                self.remove_reader(connection, (user_id, *id), *reader).await
+            }
+            ProjectChange::Leave { id } => self.leave_project(connection, user_id, *id).await,
             ProjectChange::DeleteFile { project_id, id } => {
                 self.delete_project_file(connection, (user_id, *project_id), *id)
                     .await
@@ -189,13 +206,15 @@ impl Batch<'_> {
             .execute(&mut *connection)
             .await?;
         crash_point!("projects::left");
+        let readers = readers_of_project(&mut *connection, id).await?;
         let deleted = query("DELETE FROM projects WHERE user_id = $1 AND id = $2")
             .bind_value(user_id)
             .bind_value(id)
             .execute(&mut *connection)
             .await?;
         if deleted.rows_affected() > 0 {
-            self.log_project(connection, (user_id, id), true).await?;
+            self.log_project(&mut *connection, (user_id, id), true).await?;
+            self.tell(connection, readers, true).await?;
         }
         Ok(Outcome::DataDeleted)
     }
@@ -222,7 +241,7 @@ impl Batch<'_> {
         self.log_place(connection, key, moved.rows_affected() > 0).await
     }
 
-    /// Logs that a project was changed.
+    /// Logs that a project was changed, for its owner and its readers.
     pub(super) async fn log_project(
         &mut self,
         connection: &mut Connection,
@@ -230,9 +249,10 @@ impl Batch<'_> {
         deleted: bool,
     ) -> Result<(), ChangeError> {
         let event = UserEvent::ProjectChanged { project_id, deleted };
-        self.log_event(connection, user_id, ConversationId::NONE, None, event)
+        self.log_event(&mut *connection, user_id, ConversationId::NONE, None, event)
             .await?;
-        Ok(())
+        let readers = readers_of_project(&mut *connection, project_id).await?;
+        self.tell(connection, readers, false).await
     }
 }
 

@@ -95,6 +95,10 @@ impl Batch<'_> {
                 .bind_value(intent.project_id)
                 .execute(&mut *connection)
                 .await?;
+                if intent.project_id.is_some() {
+                    self.tell_readers_of_conversation(&mut *connection, (user_id, *conversation_id))
+                        .await?;
+                }
                 (None, None)
             }
         };

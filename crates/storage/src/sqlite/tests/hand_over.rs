@@ -30,6 +30,10 @@ const OTHER_TABLES: &[(&str, &str)] = &[
     ("job_calls", "records with the former owner's instructions"),
     ("model_calls", "records with the former owner's instructions"),
     ("pending_deletions", "the deletion itself"),
+    (
+        "project_readers",
+        "end with the account: its heir shares with others",
+    ),
     ("queued_messages", "deleted before, as they were never sent"),
     ("schedule_runs", "end with the account"),
     (

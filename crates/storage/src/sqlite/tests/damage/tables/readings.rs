@@ -16,7 +16,7 @@ use crate::{
     usage::Day,
 };
 use parlor_protocol::{
-    AttachmentId, IntentId, JobId, Position, ResearchStreamId, ShareId, Timestamp, UserId,
+    AttachmentId, IntentId, JobId, Position, ProjectId, ResearchStreamId, ShareId, Timestamp, UserId,
     columns::ColumnSource,
 };
 
@@ -127,6 +127,7 @@ async fn read_user(storage: &impl StorageOfAll, user: UserId, lines: &mut Lines<
     lines.list(&label("sessions"), storage.sessions(user).await);
     lines.list(&label("shares"), storage.shares(user).await);
     lines.list(&label("projects"), storage.projects(user).await);
+    lines.list(&label("projects of others"), storage.shared_projects(user).await);
     lines.list(
         &label("columns"),
         storage.columns(user, &ColumnSource::Articles).await,
@@ -208,6 +209,10 @@ async fn read_by_id(storage: &impl StorageOfAll, ids: &Ids, lines: &mut Lines<'_
             let shown = storage.shared_transcript(&share, PageSize::UNLIMITED, None).await;
             lines.one(&label("shared"), shown);
         }
+        let project = ProjectId(id(first, 0x17));
+        lines.list(&label("readers"), storage.project_readers(user, project).await);
+        let content = storage.shared_project(ids.other, project, None, 10).await;
+        lines.one(&label("project of another"), content);
         let intent = IntentId(id(first, 8));
         lines.one(&label("intent"), storage.completed_intent(user, intent).await);
         lines.one(&label("article"), storage.saved_article(user, text).await);
