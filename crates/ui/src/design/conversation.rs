@@ -69,6 +69,7 @@ pub fn page() -> (PageSnapshot, ConversationId) {
         }),
         projects: Ok(ProjectList::default()),
         project_chats: None,
+        shared_project: None,
         shares: Ok(Vec::new()),
         listed_pages: Ok(Vec::new()),
         opened: None,

@@ -20,7 +20,7 @@ use crate::{
     palette,
     panel::{Panel, PanelFrame, use_panel},
     preferences::Preferences,
-    projects::{self, ProjectDialogs, project_below, project_head},
+    projects::{self, ProjectDialogs, project_below, project_head, shared_project},
     runtime::{bidi::isolated, effect::effect, erase::Erase, when::When},
     settings::{SettingsSnapshot, settings_page},
     sharing::{self, ShareDialog},
@@ -31,7 +31,7 @@ use crate::{
         person::{PagePerson, use_person},
         route::Route,
         settings_tab::SettingsTab,
-        snapshot::{OpenedPage, PageCodec, PageSnapshot},
+        snapshot::{OpenedPage, OpenedSharedProject, PageCodec, PageSnapshot},
         tray::{Tray, use_tray},
         use_archive, use_conversation_list, use_conversations, use_navigation, use_projects,
     },
@@ -76,6 +76,7 @@ pub(crate) fn provide_stores(page: PageSnapshot, navigation: Navigation) -> Stor
     provide_context(SettingsSnapshot(page.personal.clone()));
     provide_context(PagePerson(page.person.clone()));
     provide_context(OpenedPage(page.opened.clone()));
+    provide_context(OpenedSharedProject(page.shared_project.clone()));
     let page_news = page.news.clone();
     let stores = Stores::new(page, navigation);
     stores.provide();
@@ -137,6 +138,10 @@ fn Layout() -> impl IntoView {
             Some(listed) => listed.project.name,
             None => texts::NOT_FOUND.into(),
         },
+        (Route::SharedProject(id), _) => match projects.get_shared(id) {
+            Some(shared) => shared.name,
+            None => texts::NOT_FOUND.into(),
+        },
         (_, Some(view)) if view.phase.with(|phase| *phase == ConversationPhase::Missing) => {
             texts::NOT_FOUND.into()
         }
@@ -160,6 +165,7 @@ fn Layout() -> impl IntoView {
     let main = move || match page_route.get() {
         Route::Page(page) => ["#", page.name].concat(),
         Route::Settings(_) => "#settings".into(),
+        Route::SharedProject(_) => "#shared-project".into(),
         _ => "#message".into(),
     };
     view! {
@@ -215,6 +221,7 @@ fn route_view(route: Route) -> AnyView {
     match route {
         Route::New => view! { <Welcome/> }.erase(),
         Route::Project(id) => project_head(id),
+        Route::SharedProject(id) => shared_project(id),
         Route::Conversation(id) => conversation(use_conversations().view(id)),
         Route::Page(page) => {
             let entry = use_page_registry().page(page);

@@ -25,7 +25,13 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
     let (conversations, navigation) = (use_conversations(), use_navigation());
     // Screen reader users who jump from heading to heading find text here even while nothing is loaded.
     let heading = move || match conversations.current_view().map(|view| view.phase.get()) {
-        _ if matches!(navigation.page_route().get(), Route::Page(_) | Route::Project(_)) => title.get(),
+        _ if matches!(
+            navigation.page_route().get(),
+            Route::Page(_) | Route::Project(_) | Route::SharedProject(_)
+        ) =>
+        {
+            title.get()
+        }
         None if navigation.chat_route().get() == Route::New => texts::NEW_CHAT.into(),
         Some(ConversationPhase::Loading) => texts::LOADING.into(),
         None if matches!(navigation.chat_route().get(), Route::Settings(_)) => texts::SETTINGS.into(),

@@ -11,6 +11,7 @@ use crate::{
     browser,
     commands::{Commands, use_commands},
     components::{
+        icons,
         time::Time,
         toast::{ToastArea, use_toasts},
     },
@@ -139,7 +140,16 @@ fn layout(follower: SharedFollower, shared: SharedConversation) -> AnyView {
         is_live,
         created_at,
         owner,
+        project_id,
     } = shared;
+    let back = project_id.map(|id| {
+        view! {
+            <a class="icon-button" href=Route::SharedProject(id).path() aria-label=texts::BACK_TO_PROJECT title=texts::BACK_TO_PROJECT>
+                {icons::folder()}
+            </a>
+        }
+        .erase()
+    });
     let view = use_conversations().view(transcript.conversation_id);
     let panel = use_panel();
     let (title, shown) = (view.title.clone(), view.title.clone());
@@ -176,6 +186,7 @@ fn layout(follower: SharedFollower, shared: SharedConversation) -> AnyView {
         <div class="app shared-app" data-lazy=LazyPart::Shared.name()>
             <div class="stage shared-stage" inert=move || panel.is_covering_page()>
                 <header class="header">
+                    {back}
                     <h1 class="header-title" dir="auto">
                         {move || if follower.has_ended() { texts::NO_LONGER_SHARED.to_owned() } else { shown.get() }}
                     </h1>

@@ -38,6 +38,7 @@ pub(super) const ABOUT_SHARE: &str = "About this page";
 pub(super) const CROWDED: &str =
     "Too many people watch this. Reload later to see what is new. You cannot write here.";
 pub(super) const LIVE: &str = "You see what is written as it comes. You cannot write here.";
+pub(super) const BACK_TO_PROJECT: &str = "Back to the project";
 /// Around the name of the person.
 pub(super) const SHARED_BY: (&str, &str) = ("Shared by ", ". ");
 /// Around the time.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use leptos::{ev, html, prelude::*, wasm_split::wasm_split};
 
-use super::{Dialog, ProjectDialogs, deletion::deletion, form::form, move_dialog::move_dialog};
+use super::{
+    Dialog, ProjectDialogs, deletion::deletion, form::form, move_dialog::move_dialog, readers::readers,
+};
 use crate::{
     browser,
     components::confirm::{close_dialog, use_modal},
@@ -63,6 +65,7 @@ fn frame(dialogs: ProjectDialogs, dialog: Dialog, focus_after: String) -> AnyVie
         Dialog::Create(chats) => form(frame, None, chats),
         Dialog::Edit(id) => form(frame, Some(id), None),
         Dialog::Delete(id) => deletion(frame, id),
+        Dialog::Share(id) => readers(frame, id),
         Dialog::Move(chats) => move_dialog(frame, chats),
     };
     view! {

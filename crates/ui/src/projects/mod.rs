@@ -11,12 +11,17 @@ mod form;
 mod memories;
 mod move_dialog;
 mod page;
+mod readers;
+mod shared;
 mod texts;
 mod tools;
 
 use leptos::prelude::*;
 
-pub use self::page::{project_below, project_head};
+pub use self::{
+    page::{project_below, project_head},
+    shared::shared_project,
+};
 use crate::{
     components::icons,
     runtime::{erase::Erase, lazy::lazy_part},
@@ -56,6 +61,8 @@ enum Dialog {
     Create(Option<MovedChats>),
     Edit(ProjectId),
     Delete(ProjectId),
+    /// Shows who may read a project.
+    Share(ProjectId),
     /// Asks for the project of conversations.
     Move(MovedChats),
 }
@@ -87,6 +94,11 @@ impl ProjectDialogs {
     /// Asks what becomes of the conversations of a project, and deletes it.
     pub fn delete(self, id: ProjectId, focus_after: String) {
         self.open.set(Some((Dialog::Delete(id), focus_after)));
+    }
+
+    /// Shows who may read a project.
+    pub fn share(self, id: ProjectId, focus_after: String) {
+        self.open.set(Some((Dialog::Share(id), focus_after)));
     }
 
     /// Asks for the project of conversations.

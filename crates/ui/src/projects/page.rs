@@ -6,7 +6,7 @@ use super::{files::project_files, memories::memories, project_sign, texts, use_p
 use crate::{
     browser,
     components::{icon_button::IconButton, icons, not_found::not_found_notice, time::Time},
-    runtime::{each::Each, erase::Erase, when::When},
+    runtime::{each::Each, erase::Erase, signal::after_hydration, when::When},
     state::{ListRow, drafts, route::Route, use_project_chats, use_projects},
 };
 use parlor_protocol::ProjectId;
@@ -53,14 +53,30 @@ fn head(id: ProjectId) -> AnyView {
             <div class="project-title">
                 <h2>{title}</h2>
                 {IconButton::new(texts::EDIT, icons::pencil(), move || dialogs.edit(id, ".project-title button".into())).view()}
+                {share_button(id)}
                 {IconButton::new(texts::DELETE_PROJECT, icons::trash(), move || {
-                    dialogs.delete(id, ".project-title button + button".into());
+                    dialogs.delete(id, ".project-title button:last-of-type".into());
                 }).view()}
             </div>
             {instructions}
         </section>
     }
     .erase()
+}
+
+/// The button that shows who may read the project. Without accounts there is nobody to share it with; the page knows that in
+/// the browser.
+fn share_button(id: ProjectId) -> AnyView {
+    let (dialogs, is_hydrated) = (use_project_dialogs(), after_hydration());
+    let button = move || {
+        (is_hydrated.get() && browser::share_choices().people).then(|| {
+            IconButton::new(texts::SHARE_PROJECT, icons::people(), move || {
+                dialogs.share(id, ".project-title button + button".into());
+            })
+            .view()
+        })
+    };
+    button.erase()
 }
 
 /// The files and the conversations of the project, below the message box.

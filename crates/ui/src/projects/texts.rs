@@ -1,7 +1,7 @@
 //! The texts of projects.
 
 pub(super) use crate::components::texts::{
-    CANCEL, DELETE, LOADING, REMOVE, SAVE, TRY_AGAIN, UNDO, cancel_upload, remove_file, uploading,
+    CANCEL, DELETE, LOADING, REMOVE, SAVE, SHARE, TRY_AGAIN, UNDO, cancel_upload, remove_file, uploading,
 };
 
 // The page
@@ -9,6 +9,7 @@ pub(super) const NOT_FOUND: &str = "There is no project at this address. It may 
 pub(super) const NO_INSTRUCTIONS: &str =
     "No instructions yet. Press the pencil to say how the assistant should answer in this project.";
 pub(super) const EDIT: &str = "Edit the project";
+pub(super) const SHARE_PROJECT: &str = "Share the project";
 pub(super) const CHATS: &str = "Chats";
 pub(super) const NO_CHATS: &str = "No chats yet. Begin one above, or move one here: by its menu in the list, or by dragging it to the project.";
 pub(super) const FILES: &str = "Files";
@@ -77,6 +78,33 @@ pub(super) const INSTRUCTIONS_HELP: &str =
 pub(super) const MODEL: &str = "Model of new chats";
 pub(super) const DEFAULT_MODEL: &str = "The usual one";
 pub(super) const CREATE: &str = "Create";
+
+// The readers
+pub(super) const SHARE_TITLE: &str = "Share this project";
+pub(super) const SHARE_ABOUT: &str = "People whom you name can read the project: its name, instructions and files, and its chats with what comes. They see of a chat what readers of a shared one see, and nothing of the memories. They change nothing, and their own chats use nothing of it.";
+pub(super) const READER_NAMES: &str = "Names of people here";
+pub(super) const READER_NAMES_EXAMPLE: &str = "ann, ben";
+pub(super) const READERS: &str = "Who can read it";
+pub(super) const NO_READERS: &str = "Only you.";
+pub(super) const CLOSE: &str = "Close";
+/// Before the time.
+pub(super) const SINCE: &str = "since ";
+
+pub(super) fn remove_reader(name: &str) -> String {
+    ["Remove ", name].concat()
+}
+
+// A project of another person
+/// Before and after the name.
+pub(super) const SHARED_BY: (&str, &str) = ("", " shares this project with you, for reading.");
+pub(super) const LEAVE: &str = "Leave";
+pub(super) const LEAVE_TITLE: &str = "Leave this project?";
+pub(super) const LEAVE_ABOUT: &str =
+    "It leaves your list. Only the person who shares it can share it with you again.";
+pub(super) const SHARED_NO_FILES: &str = "No files.";
+pub(super) const SHARED_NO_CHATS: &str = "No chats yet.";
+pub(super) const NO_LONGER_SHARED: &str = "This project is no longer shared with you";
+pub(super) const NOT_SHARED: &str = "There is no project at this address that is shared with you";
 
 // Moving
 pub(super) const NO_PROJECT: &str = "No project";

@@ -1,4 +1,4 @@
-//! The list in groups: the pinned conversations, the projects with theirs, then the others by day.
+//! The list in groups: the pinned conversations, the projects with theirs, those of others, then the other conversations by day.
 
 use leptos::prelude::*;
 
@@ -17,6 +17,8 @@ use parlor_protocol::ProjectId;
 pub enum ListGroup {
     Pinned,
     Projects,
+    /// Projects of others, which the user may read.
+    SharedProjects,
     Day(DateGroup),
 }
 
@@ -26,6 +28,7 @@ impl ListGroup {
         match self {
             Self::Pinned => texts::PINNED.into(),
             Self::Projects => texts::PROJECTS.into(),
+            Self::SharedProjects => texts::SHARED_WITH_YOU.into(),
             Self::Day(day) => day.label(),
         }
     }
@@ -37,6 +40,7 @@ impl From<ListGroup> for ItemKey {
             // No day has these keys.
             ListGroup::Pinned => Self(0, u64::MAX),
             ListGroup::Projects => Self(1, u64::MAX),
+            ListGroup::SharedProjects => Self(2, u64::MAX),
             ListGroup::Day(day) => day.into(),
         }
     }
@@ -50,7 +54,7 @@ pub struct RowGroup {
 }
 
 /// Groups the rows, which are in the order of the list. Tracks the signals that the groups depend on.
-pub fn group_rows(rows: &[ListRow], projects: &[ProjectId], clock: Clock) -> Vec<RowGroup> {
+pub fn group_rows(rows: &[ListRow], projects: &[ProjectId], has_shared: bool, clock: Clock) -> Vec<RowGroup> {
     let mut groups: Vec<RowGroup> = Vec::new();
     let mut of_projects = Vec::new();
     for row in rows {
@@ -70,15 +74,23 @@ pub fn group_rows(rows: &[ListRow], projects: &[ProjectId], clock: Clock) -> Vec
             }),
         }
     }
+    let has_pinned = groups
+        .first()
+        .is_some_and(|first| first.group == ListGroup::Pinned);
+    let place = usize::from(has_pinned);
+    if has_shared {
+        let shared = RowGroup {
+            group: ListGroup::SharedProjects,
+            rows: Vec::new(),
+        };
+        groups.insert(place, shared);
+    }
     if !projects.is_empty() {
-        let has_pinned = groups
-            .first()
-            .is_some_and(|first| first.group == ListGroup::Pinned);
         let projects = RowGroup {
             group: ListGroup::Projects,
             rows: of_projects,
         };
-        groups.insert(usize::from(has_pinned), projects);
+        groups.insert(place, projects);
     }
     groups
 }

@@ -18,10 +18,16 @@ pub fn project_link_id(id: ProjectId) -> String {
     ["project-", &id.to_string()].concat()
 }
 
+/// The id of the link of a project of another person.
+pub fn shared_project_link_id(id: ProjectId) -> String {
+    ["shared-project-", &id.to_string()].concat()
+}
+
 /// The selector of the element that stands for a row.
 pub fn row_selector(key: RowKey) -> String {
     match key {
         RowKey::Chat(id) => link_selector(id),
         RowKey::Project(id) => ["[id='", &project_link_id(id), "']"].concat(),
+        RowKey::SharedProject(id) => ["[id='", &shared_project_link_id(id), "']"].concat(),
     }
 }

@@ -10,7 +10,7 @@ use crate::{
         signal::after_hydration,
     },
     sidebar::list_view::use_list_view,
-    state::{ListRow, use_navigation, use_projects},
+    state::{ListRow, route::Route, use_navigation, use_projects},
 };
 use parlor_protocol::{ConversationId, ListChange, ProjectId};
 
@@ -19,6 +19,7 @@ use parlor_protocol::{ConversationId, ListChange, ProjectId};
 pub enum RowKey {
     Chat(ConversationId),
     Project(ProjectId),
+    SharedProject(ProjectId),
 }
 
 /// The row that Tab reaches: the one that had the focus last, else the shown conversation, else the first.
@@ -39,9 +40,13 @@ impl TabStop {
             let is_listed = |key: &RowKey| rows.contains(key);
             let last = last.get().filter(is_listed);
             let shown = || {
-                let chat = route.get().conversation_id().map(RowKey::Chat);
-                let project = || route.get().project_id().map(RowKey::Project);
-                chat.or_else(project).filter(is_listed)
+                let key = match route.get() {
+                    Route::Conversation(id) => Some(RowKey::Chat(id)),
+                    Route::Project(id) => Some(RowKey::Project(id)),
+                    Route::SharedProject(id) => Some(RowKey::SharedProject(id)),
+                    _ => None,
+                };
+                key.filter(is_listed)
             };
             last.or_else(shown).or_else(|| rows.first().copied())
         });
@@ -102,7 +107,7 @@ impl TabStop {
         let focused = match self.last.get_untracked() {
             Some(RowKey::Chat(id)) => id,
             Some(RowKey::Project(id)) => return self.fold(event, id),
-            None => return false,
+            Some(RowKey::SharedProject(_)) | None => return false,
         };
         let find = |rows: &[ListRow]| rows.iter().find(|row| row.id == focused).cloned();
         let Some(row) = untrack(|| view.list().with_rows(find)) else {

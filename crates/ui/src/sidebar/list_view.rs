@@ -19,6 +19,7 @@ use parlor_protocol::{ConversationId, ListChange, ProjectId};
 enum ShownRow {
     Chat(ListRow),
     Project(ProjectId),
+    SharedProject(ProjectId),
 }
 
 /// The state of the list's view. One per page.
@@ -186,7 +187,17 @@ impl ListView {
         }
     }
 
-    /// Returns the rows in the order in which they are shown: the pinned ones, the projects with theirs, the others. Those of
+    /// Returns the projects of others that the list shows. Tracked.
+    pub fn shared_project_ids(self) -> Vec<ProjectId> {
+        match self.is_archive() {
+            true => Vec::new(),
+            false => self
+                .projects
+                .with(|list| list.shared.iter().map(|shared| shared.id).collect()),
+        }
+    }
+
+    /// Returns the rows in the order in which they are shown: the pinned ones, the projects with theirs, those of others, the others. Those of
     /// folded projects are left out. Tracked.
     fn shown_rows(self) -> Vec<ShownRow> {
         let projects = self.project_ids();
@@ -204,6 +215,8 @@ impl ListView {
                     shown.extend(placed((false, Some(*id))));
                 }
             }
+            let shared = self.shared_project_ids().into_iter();
+            shown.extend(shared.map(ShownRow::SharedProject));
             shown.extend(placed((false, None)));
             shown
         })
@@ -215,6 +228,7 @@ impl ListView {
         rows.map(|row| match row {
             ShownRow::Chat(row) => RowKey::Chat(row.id),
             ShownRow::Project(id) => RowKey::Project(id),
+            ShownRow::SharedProject(id) => RowKey::SharedProject(id),
         })
         .collect()
     }
@@ -224,7 +238,7 @@ impl ListView {
         let rows = self.shown_rows().into_iter();
         rows.filter_map(|row| match row {
             ShownRow::Chat(row) => Some(row),
-            ShownRow::Project(_) => None,
+            ShownRow::Project(_) | ShownRow::SharedProject(_) => None,
         })
         .collect()
     }

@@ -24,7 +24,7 @@ use self::{
     list_head::list_head,
     list_keys::TabStop,
     list_view::use_list_view,
-    project_item::{ProjectMenu, project_list},
+    project_item::{ProjectMenu, project_list, shared_project_list},
     row_menu::RowMenu,
 };
 use super::{
@@ -191,8 +191,8 @@ fn GroupedList() -> impl IntoView {
     provide_context(dragging);
     let project_menu = ProjectMenu::new();
     let groups = Memo::new(move |_| {
-        let projects = view.project_ids();
-        list().with_rows(|rows| group_rows(rows, &projects, clock.get()))
+        let (projects, has_shared) = (view.project_ids(), !view.shared_project_ids().is_empty());
+        list().with_rows(|rows| group_rows(rows, &projects, has_shared, clock.get()))
     });
     let labels = move || groups.with(|groups| groups.iter().map(|group| group.group).collect::<Vec<_>>());
     view! {
@@ -208,6 +208,12 @@ fn GroupedList() -> impl IntoView {
                         <section class="list-group">
                             <h3>{group.label()}</h3>
                             {project_list(groups, project_menu)}
+                        </section>
+                    }.erase(),
+                    ListGroup::SharedProjects => view! {
+                        <section class="list-group">
+                            <h3>{group.label()}</h3>
+                            {shared_project_list()}
                         </section>
                     }.erase(),
                     _ => row_group(group, groups, dragging),

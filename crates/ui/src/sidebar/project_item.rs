@@ -6,7 +6,7 @@ use super::{
     drag::Dragging,
     groups::{ListGroup, RowGroup, project_of, rows_of_group},
     item::ConversationItem,
-    links::project_link_id,
+    links::{project_link_id, shared_project_link_id},
     list_keys::{RowKey, TabStop},
     list_view::use_list_view,
     texts,
@@ -176,6 +176,55 @@ fn project_item(id: ProjectId, groups: Memo<Vec<RowGroup>>, menu: ProjectMenu) -
                 <div class="item-actions needs-script">{menu.button(id, name)}</div>
             </div>
             {chats}
+        </li>
+    }
+    .erase()
+}
+
+/// The list of the projects of others.
+pub fn shared_project_list() -> AnyView {
+    let view = use_list_view();
+    view! {
+        <ul class="projects">
+            <Each of=move || view.shared_project_ids() key=|id| *id let:id>
+                {shared_project_item(id)}
+            </Each>
+        </ul>
+    }
+    .erase()
+}
+
+fn shared_project_item(id: ProjectId) -> AnyView {
+    let (projects, page_route) = (use_projects(), use_navigation().page_route());
+    let (stop, key) = (expect_context::<TabStop>(), RowKey::SharedProject(id));
+    let shared = Memo::new(move |_| projects.get_shared(id));
+    let here = Memo::new(move |_| page_route.get() == Route::SharedProject(id));
+    let content = move || {
+        let shared = shared.get()?;
+        let by = texts::shared_by(&isolated(&shared.owner));
+        Some(
+            view! {
+                {project_sign(shared.colour)}
+                <span class="item-title" dir="auto">{shared.name}</span>
+                <span class="visually-hidden">{by}</span>
+            }
+            .erase(),
+        )
+    };
+    view! {
+        <li class="project">
+            <div class="item" class:item-here=here>
+                <a
+                    id=shared_project_link_id(id)
+                    class="item-link shared-project-link"
+                    href=Route::SharedProject(id).path()
+                    tabindex=move || stop.tabindex(key)
+                    on:focus=move |_| stop.on_focus(key)
+                    aria-current=move || here.get().then_some("page")
+                >
+                    {content}
+                </a>
+            </div>
         </li>
     }
     .erase()

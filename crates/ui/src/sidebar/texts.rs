@@ -8,6 +8,7 @@ pub(super) const CHATS: &str = "Chats";
 pub(super) const ARCHIVED: &str = "Archived";
 pub(super) const PINNED: &str = "Pinned";
 pub(super) const PROJECTS: &str = "Projects";
+pub(super) const SHARED_WITH_YOU: &str = "Shared with you";
 pub(super) const NEW_PROJECT: &str = "New project";
 pub(super) const NOTHING_ARCHIVED: &str =
     "Nothing is archived. Chats that you archive are found here and by the search.";
@@ -42,6 +43,11 @@ pub(super) const WAITS_FOR_YOU: &str = "waits for you";
 pub(super) const IS_ANSWERING: &str = "is answering";
 pub(super) const HAS_NEWS: &str = "has something new";
 pub(super) const IS_TEMPORARY: &str = "temporary";
+
+/// After the name of a project of another person, for screen readers.
+pub(super) fn shared_by(owner: &str) -> String {
+    [", shared by ", owner].concat()
+}
 
 // The menu of a conversation
 pub(super) const ACTIONS: &str = "Actions";

@@ -15,7 +15,7 @@ use crate::{
 };
 use parlor_protocol::{
     ApiError, AttachmentId, ListedProject, Project, ProjectConversations, ProjectDeleted, ProjectId,
-    ProjectList, json,
+    ProjectList, SharedProject, json,
 };
 
 /// The storage key of the unfolded projects.
@@ -102,6 +102,22 @@ impl Projects {
     /// Returns a project. Tracked.
     pub fn get(self, id: ProjectId) -> Option<ListedProject> {
         self.with(|list| list.get(id).cloned())
+    }
+
+    /// Returns a project of another that the user may read. Tracked.
+    pub fn get_shared(self, id: ProjectId) -> Option<SharedProject> {
+        self.with(|list| list.shared.iter().find(|shared| shared.id == id).cloned())
+    }
+
+    /// Leaves a project of another.
+    pub async fn leave(self, id: ProjectId) -> Result<(), ApiError> {
+        self.connection.call(projects::leave_shared_project(id)).await?;
+        self.list
+            .try_update(|list| list.shared.retain(|shared| shared.id != id));
+        if self.navigation.page_route().get_untracked() == Route::SharedProject(id) {
+            self.navigation.replace(Route::New);
+        }
+        Ok(())
     }
 
     /// Returns true if there is no such project. Tracked.

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{page_registry::PageEntry, settings_tab::SettingsTab};
-use parlor_protocol::{ConversationId, MessageId, PageInfo, ProjectId, project::PROJECT_PATH};
+use parlor_protocol::{
+    ConversationId, MessageId, PageInfo, ProjectId, project::PROJECT_PATH,
+    shared_project::SHARED_PROJECT_PATH,
+};
 
 /// The meaning of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -13,6 +16,9 @@ pub enum Route {
     Conversation(ConversationId),
     /// A project: its conversations, and a new one in it.
     Project(ProjectId),
+    /// A project of another person, for reading. Nothing is sent from it, so it is not stored.
+    #[serde(skip)]
+    SharedProject(ProjectId),
     /// A registered page, at any of its URLs. Nothing is sent from it, so it is not stored.
     #[serde(skip)]
     Page(&'static PageInfo),
@@ -40,6 +46,9 @@ impl Route {
                 if let Some(id) = path.strip_prefix(PROJECT_PATH) {
                     return id.parse().map_or(Self::NotFound, Self::Project);
                 }
+                if let Some(id) = path.strip_prefix(SHARED_PROJECT_PATH) {
+                    return id.parse().map_or(Self::NotFound, Self::SharedProject);
+                }
                 SettingsTab::parse(path).map_or(Self::NotFound, Self::Settings)
             }
         }
@@ -52,6 +61,7 @@ impl Route {
             Self::Page(page) => page.path.into(),
             Self::Settings(tab) => tab.path(),
             Self::Project(id) => [PROJECT_PATH, &id.to_string()].concat(),
+            Self::SharedProject(id) => [SHARED_PROJECT_PATH, &id.to_string()].concat(),
             Self::Conversation(id) => {
                 let mut path = String::from("/c/");
                 path.push_str(&id.to_string());
@@ -69,7 +79,12 @@ impl Route {
     pub fn conversation_id(self) -> Option<ConversationId> {
         match self {
             Self::Conversation(id) => Some(id),
-            Self::New | Self::Project(_) | Self::Page(_) | Self::Settings(_) | Self::NotFound => None,
+            Self::New
+            | Self::Project(_)
+            | Self::SharedProject(_)
+            | Self::Page(_)
+            | Self::Settings(_)
+            | Self::NotFound => None,
         }
     }
 
@@ -114,6 +129,7 @@ mod tests {
             Route::New,
             Route::Conversation(id),
             Route::Project(ProjectId::new()),
+            Route::SharedProject(ProjectId::new()),
             Route::Page(&literature::PAGE),
             Route::Settings(SettingsTab::General),
             Route::Settings(SettingsTab::Users),
@@ -141,6 +157,8 @@ mod tests {
             "/c/what",
             "/project",
             "/project/x",
+            "/shared-project",
+            "/shared-project/x",
             "/setting",
             "/settings/x",
         ] {

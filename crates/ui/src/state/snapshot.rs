@@ -15,7 +15,7 @@ use crate::{
 };
 use parlor_protocol::{
     ApiError, ConversationId, ConversationList, IntentId, MessageId, News, ProjectId, ProjectList, RawJson,
-    Share, Timestamp, Transcript,
+    Share, SharedProjectContent, Timestamp, Transcript,
     json::{self, JsonError},
     model_list::ModelList,
 };
@@ -33,6 +33,8 @@ pub struct PageSnapshot {
     pub projects: Result<ProjectList, ApiError>,
     /// The conversations of the project that the URL names.
     pub project_chats: Option<Result<ConversationList, ApiError>>,
+    /// The project of another that the URL names.
+    pub shared_project: Option<Result<SharedProjectContent, ApiError>>,
     /// The user's shares.
     pub shares: Result<Vec<Share>, ApiError>,
     /// The names of the pages that can do something for the user.
@@ -114,6 +116,10 @@ impl<T: DeserializeOwned> Decoder<T> for PageCodec {
 #[derive(Clone)]
 pub struct OpenedPage(pub Option<RawJson>);
 
+/// The project of another that was opened first.
+#[derive(Clone)]
+pub struct OpenedSharedProject(pub Option<Result<SharedProjectContent, ApiError>>);
+
 impl PageSnapshot {
     /// Reads the snapshots of a URL. If it names a message, the conversation reaches back to the page before it.
     pub async fn load(url: String, pages: &'static [PageEntry], person: Option<Person>) -> Self {
@@ -137,7 +143,24 @@ impl PageSnapshot {
                 None => None,
             }
         };
-        let (list, transcript, models, opened, shares, listed_pages, projects, project_chats, news) = futures::join!(
+        let shared_project = async {
+            match route {
+                Route::SharedProject(id) => Some(projects::shared_project(id, None).await),
+                _ => None,
+            }
+        };
+        let (
+            list,
+            transcript,
+            models,
+            opened,
+            shares,
+            listed_pages,
+            projects,
+            project_chats,
+            shared_project,
+            news,
+        ) = futures::join!(
             rpc::conversations(None, false, None),
             transcript,
             rpc::models(),
@@ -146,6 +169,7 @@ impl PageSnapshot {
             rpc::listed_pages(),
             projects::projects(),
             project_chats,
+            shared_project,
             personal::news(),
         );
         // After the list: the stream continues from the list's position and reports later changes.
@@ -160,6 +184,7 @@ impl PageSnapshot {
             models,
             projects,
             project_chats,
+            shared_project,
             shares,
             listed_pages,
             opened,
@@ -195,6 +220,7 @@ impl PageSnapshot {
             }),
             transcript: Some(Ok(transcript)),
             project_chats: None,
+            shared_project: None,
             shares: Ok(Vec::new()),
             listed_pages: Ok(Vec::new()),
             opened: None,

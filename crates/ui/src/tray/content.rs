@@ -95,7 +95,7 @@ fn OpenTray() -> impl IntoView {
     let scene = move || match chat_route.get() {
         Route::New | Route::Project(_) => tray_welcome(),
         Route::Conversation(id) => conversation(conversations.view(id)),
-        Route::Page(_) | Route::Settings(_) | Route::NotFound => ().into_any(),
+        Route::SharedProject(_) | Route::Page(_) | Route::Settings(_) | Route::NotFound => ().into_any(),
     };
     view! {
         <section

@@ -39,6 +39,7 @@ fn with_follower(list: ConversationList, transcript: Option<Transcript>, test: i
             shares: Ok(Vec::new()),
             listed_pages: Ok(Vec::new()),
             project_chats: None,
+            shared_project: None,
             opened: None,
             personal: None,
             news: None,

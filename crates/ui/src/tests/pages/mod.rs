@@ -20,8 +20,9 @@ use crate::state::{
     snapshot::{FormIds, PageSnapshot},
 };
 use parlor_protocol::{
-    ApiError, ConversationId, ConversationList, ErrorCode, ListedConversation, ListedProject,
-    ModelCapabilities, News, Position, Project, ProjectId, ProjectList, RawJson, RunError, Timestamp,
+    ApiError, Attachment, AttachmentId, ConversationId, ConversationList, ErrorCode, ListedConversation,
+    ListedProject, ModelCapabilities, News, Position, Project, ProjectColour, ProjectId, ProjectList,
+    RawJson, RunError, SharedChat, SharedProject, SharedProjectContent, Timestamp,
     data::DataPageData,
     literature::LiteraturePageData,
     model_list::{ModelInfo, ModelList},
@@ -86,8 +87,10 @@ pub fn page(other: &str) -> PageSnapshot {
             as_of: Position(0),
             projects: vec![project(other)],
             limit: 1,
+            shared: vec![shared_project(other)],
         }),
         project_chats: None,
+        shared_project: None,
         shares: Ok(Vec::new()),
         listed_pages: Ok(vec![other.into()]),
         opened: None,
@@ -127,6 +130,45 @@ fn project(text: &str) -> ListedProject {
         },
         conversations: 1,
         files: 2,
+    }
+}
+
+fn shared_project(text: &str) -> SharedProject {
+    SharedProject {
+        id: PROJECT,
+        name: text.into(),
+        colour: ProjectColour::Green,
+        owner: text.into(),
+    }
+}
+
+/// The page of a project of another person.
+fn shared_project_page(text: &str) -> PageSnapshot {
+    let file = Attachment {
+        id: AttachmentId::new(),
+        name: text.into(),
+        media_type: text.into(),
+        bytes: 1,
+        width: None,
+        height: None,
+        text_bytes: None,
+        problem: None,
+    };
+    let content = SharedProjectContent {
+        as_of: Position(0),
+        project: shared_project(text),
+        instructions: text.into(),
+        files: vec![file],
+        conversations: vec![SharedChat {
+            id: ConversationId::new(),
+            title: text.into(),
+            updated_at: NOW,
+        }],
+        next: Some(text.into()),
+    };
+    PageSnapshot {
+        shared_project: Some(Ok(content)),
+        ..page(text)
     }
 }
 
@@ -189,6 +231,7 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
         (page(text), Route::New.path()),
         (project_page(text), Route::Project(PROJECT).path()),
         (page(text), Route::Project(ProjectId::new()).path()),
+        (shared_project_page(text), Route::SharedProject(PROJECT).path()),
     ];
     let edit = format!("/stream/{}", literature::STREAM_ID);
     for url in [

@@ -11,7 +11,7 @@ use crate::{
     state::route::Route,
     tests::run_as_server,
 };
-use parlor_protocol::{ApiError, ErrorCode, sharing::SharedConversation};
+use parlor_protocol::{ApiError, ErrorCode, ProjectId, sharing::SharedConversation};
 
 /// The HTML of the page: of a live share, of a snapshot, and of one that can't be read.
 pub fn shared_page(text: &str) -> Vec<String> {
@@ -23,6 +23,7 @@ pub fn shared_page(text: &str) -> Vec<String> {
             is_live,
             created_at: NOW,
             owner: owner.map(str::to_owned),
+            project_id: owner.map(|_| ProjectId::new()),
         })
     };
     let failed = Err(ApiError::new(ErrorCode::NotFound, text));
