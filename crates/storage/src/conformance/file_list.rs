@@ -105,19 +105,20 @@ pub async fn a_file_is_listed_once_with_its_uses(backend: &dyn Backend) {
         conversation_id: id,
         change,
     };
-    for (change, state) in [
-        (
-            ConversationChange::Archive { is_archived: true },
-            FileUseState::Archived,
-        ),
-        (
-            ConversationChange::Trash { trashed_at: NOON },
-            FileUseState::Deleted,
-        ),
-    ] {
-        commit_one(&*storage, &in_conversation(change)).await.unwrap();
-        assert_eq!(uses().await, [[("Look".to_owned(), state)]]);
-    }
+    let archive = ConversationChange::Archive { is_archived: true };
+    commit_one(&*storage, &in_conversation(archive)).await.unwrap();
+    assert_eq!(uses().await, [[("Look".to_owned(), FileUseState::Archived)]]);
+    upload(&*storage, id).await;
+    let unsent = vec![("Look".to_owned(), FileUseState::Unsent)];
+    assert!(uses().await.contains(&unsent));
+    let trash = ConversationChange::Trash { trashed_at: NOON };
+    commit_one(&*storage, &in_conversation(trash)).await.unwrap();
+    let deleted = vec![("Look".to_owned(), FileUseState::Deleted)];
+    assert_eq!(
+        uses().await,
+        [deleted.clone(), deleted],
+        "nothing is to be sent there any more"
+    );
     let project_id = projects::saved(&*storage, projects::garden()).await;
     project_files::added(&*storage, project_id, "plan.txt").await;
     let garden = vec![("Garden".to_owned(), FileUseState::Shown)];

@@ -1,7 +1,9 @@
 //! Memories of a user across conversations.
 
 use super::{
-    projects::{saved, turn_in},
+    accounts::make_accounts,
+    hand_over::delete_user,
+    projects::{save, saved, turn_in},
     *,
 };
 use parlor_protocol::{ProjectConversations, ProjectId};
@@ -261,4 +263,38 @@ pub async fn memories_of_a_project_are_its_conversations_alone(backend: &dyn Bac
     };
     commit_one(storage, &personal(TEST_USER, all)).await.unwrap();
     assert_eq!(storage.project_memories(TEST_USER, trip).await.unwrap(), []);
+}
+
+pub async fn an_heir_gets_memories_of_projects_only(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let storage = &*storage;
+    make_accounts(storage).await;
+    let (ben, id) = (other_user(), ProjectId::new());
+    commit_one(storage, &save(ben, id, projects::garden()))
+        .await
+        .unwrap();
+    let mut decision = of_project(id, "sows in May");
+    if let Change::Personal { user_id, .. } = &mut decision {
+        *user_id = ben;
+    }
+    for change in [
+        decision,
+        add_memory(ben, "likes tea"),
+        add_memory(TEST_USER, "has a dog"),
+    ] {
+        commit_one(storage, &change).await.unwrap();
+    }
+    delete_user(storage, ben, Some(TEST_USER)).await.unwrap();
+    let of_project = storage.project_memories(TEST_USER, id).await.unwrap();
+    let texts: Vec<_> = of_project.iter().map(|memory| memory.text.as_str()).collect();
+    assert_eq!(texts, ["sows in May"]);
+    assert_eq!(
+        memory_texts(storage, TEST_USER).await,
+        ["has a dog"],
+        "not about the former owner"
+    );
+    let turn = turn_in(TEST_USER, id, "When?");
+    commit_one(storage, &turn.change).await.unwrap();
+    let given = given(storage, TEST_USER, turn.run.conversation_id).await;
+    assert!(given.contains(&("sows in May".into(), true)), "{given:?}");
 }

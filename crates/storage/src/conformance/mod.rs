@@ -176,6 +176,7 @@ macro_rules! conformance_tests {
                 memories_are_separate_per_user,
                 deletes_all_memories_and_restores_one_in_place,
                 memories_of_a_project_are_its_conversations_alone,
+                an_heir_gets_memories_of_projects_only,
             }
             model_calls {
                 records_a_call_and_later_its_response,
