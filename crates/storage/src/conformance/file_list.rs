@@ -217,3 +217,63 @@ pub async fn a_file_in_use_is_not_deleted(backend: &dyn Backend) {
         );
     }
 }
+
+pub async fn texts_of_a_deleted_file_leave_records_and_summaries(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let storage = &*storage;
+    let project_id = projects::saved(storage, projects::garden()).await;
+    let of_project = project_files::added(storage, project_id, "plan.txt").await;
+    let id = ConversationId::new();
+    let file = upload(storage, id).await;
+    let with_file = turn_with_files(id, &[&file]);
+    let in_project = projects::turn_in(TEST_USER, project_id, "Plan?");
+    let elsewhere = new_turn(TEST_USER, ConversationId::new(), "Hi");
+    let turns = [with_file, in_project, elsewhere];
+    for turn in &turns {
+        commit_one(storage, &turn.change).await.unwrap();
+        let call = RecordedModelCall {
+            id: parlor_protocol::ModelCallId::new(),
+            request: Some("a secret".into()),
+            response: "{}".into(),
+        };
+        let summary = HistorySummary {
+            last_message_id: turn.user_message_id,
+            text: "a secret".into(),
+        };
+        for output in [
+            RunOutput::RecordCall { call, keep_runs: 10 },
+            RunOutput::StoreSummary { summary },
+        ] {
+            let run = turn.run;
+            commit_one(storage, &Change::Output { run, output })
+                .await
+                .unwrap();
+        }
+        commit_one(storage, &end_run(turn.run, "Seen")).await.unwrap();
+    }
+    let kept = async || {
+        let mut kept = Vec::new();
+        for turn in &turns {
+            let calls = storage.model_calls(TEST_USER, turn.run.message_id).await.unwrap();
+            let context = storage.run_context(turn.run).await.unwrap().expect("it is there");
+            kept.push((calls.len(), context.options.summaries.len()));
+        }
+        kept
+    };
+    assert_eq!(kept().await, [(1, 1), (1, 1), (1, 1)]);
+    let user_id = TEST_USER;
+    let delete = FileChange::DeleteContent {
+        user_id,
+        id: file.attachment.id,
+    };
+    commit_one(storage, &Change::File(delete)).await.unwrap();
+    assert_eq!(kept().await, [(0, 0), (1, 1), (1, 1)]);
+    let change = crate::projects::ProjectChange::DeleteFile {
+        project_id,
+        id: of_project,
+    };
+    commit_one(storage, &Change::Project { user_id, change })
+        .await
+        .unwrap();
+    assert_eq!(kept().await, [(0, 0), (0, 0), (1, 1)]);
+}

@@ -237,6 +237,7 @@ macro_rules! conformance_tests {
                 files_are_listed_by_page_name_and_size,
                 a_file_is_listed_once_with_its_uses,
                 a_deleted_file_is_marked_wherever_it_is_used,
+                texts_of_a_deleted_file_leave_records_and_summaries,
                 a_file_in_use_is_not_deleted,
             }
             output {

@@ -110,7 +110,7 @@ pub async fn a_reader_sees_the_project_until_removed(backend: &dyn Backend) {
         owner: "ann".into(),
     };
     let shared_with = async |reader| storage.shared_projects(reader).await.unwrap();
-    assert_eq!(shared_with(ben).await, [listed.clone()]);
+    assert_eq!(shared_with(ben).await, std::slice::from_ref(&listed));
     for stranger in [TEST_USER, cat] {
         assert_eq!(shared_with(stranger).await, []);
         assert_eq!(seen(storage, stranger, id).await, None);

@@ -30,7 +30,38 @@ const SELECT_NAMING: &str = "SELECT m.id FROM messages m WHERE m.user_id = $1 AN
 
 const DELETE_FILES: &str = "DELETE FROM files WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2))";
 
+/// What the server has made of the conversations of some messages (`$2`) or projects (`$3`), in which a model was given their files:
+/// the records of model calls have the texts, and a summary may.
+const DELETE_DERIVED: [&str; 2] = [
+    "DELETE FROM model_calls WHERE user_id = $1 AND conversation_id IN \
+         (SELECT conversation_id FROM messages WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2)) \
+         UNION SELECT id FROM conversations WHERE user_id = $1 AND project_id IN (SELECT value FROM json_each($3)))",
+    "DELETE FROM summaries WHERE user_id = $1 AND conversation_id IN \
+         (SELECT conversation_id FROM messages WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2)) \
+         UNION SELECT id FROM conversations WHERE user_id = $1 AND project_id IN (SELECT value FROM json_each($3)))",
+];
+
 impl Batch<'_> {
+    /// Deletes what may have the texts of files that are being deleted: of messages, and of projects. Summaries are made again
+    /// without them.
+    pub(super) async fn delete_derived(
+        &self,
+        connection: &mut Connection,
+        user_id: UserId,
+        message_ids: &[MessageId],
+        project_ids: &[ProjectId],
+    ) -> Result<(), ChangeError> {
+        for delete in DELETE_DERIVED {
+            query(delete)
+                .bind_value(user_id)
+                .bind_list(message_ids)
+                .bind_list(project_ids)
+                .execute(&mut *connection)
+                .await?;
+        }
+        Ok(())
+    }
+
     /// Deletes a content with all files that share it. Deleting a missing one has no effect.
     pub(super) async fn delete_content(
         &mut self,
@@ -81,6 +112,8 @@ impl Batch<'_> {
             }
         }
         self.mark_deleted_files(&mut *connection, user_id, &ids, &in_messages)
+            .await?;
+        self.delete_derived(&mut *connection, user_id, &in_messages, &projects)
             .await?;
         query(DELETE_FILES)
             .bind_value(user_id)

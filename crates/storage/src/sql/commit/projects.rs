@@ -165,6 +165,8 @@ impl Batch<'_> {
             .execute(&mut *connection)
             .await?;
         if deleted.rows_affected() > 0 {
+            self.delete_derived(&mut *connection, user_id, &[], &[project_id])
+                .await?;
             self.log_project(connection, (user_id, project_id), false).await?;
         }
         Ok(Outcome::DataDeleted)
@@ -200,6 +202,8 @@ impl Batch<'_> {
         connection: &mut Connection,
         (user_id, id): (UserId, ProjectId),
     ) -> Result<Outcome, ChangeError> {
+        // Its files and memories go with it.
+        self.delete_derived(&mut *connection, user_id, &[], &[id]).await?;
         query("UPDATE conversations SET project_id = NULL WHERE user_id = $1 AND project_id = $2")
             .bind_value(user_id)
             .bind_value(id)
