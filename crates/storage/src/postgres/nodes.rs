@@ -349,7 +349,7 @@ pub(crate) async fn was_committed(
             tokio::time::sleep(ASK_AGAIN).await;
         }
     };
-    let asked = tokio::time::timeout(within, asking).await;
+    let asked = timeout(within, asking).await;
     asked.map_err(|_| StorageError::LeaseLost)
 }
 

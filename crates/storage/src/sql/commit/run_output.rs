@@ -102,12 +102,10 @@ impl Batch<'_> {
         store_final_message(&mut *connection, run, message).await?;
         crash_point!("end::message");
         // The artifacts shown by a damaged answer are unknown.
-        if !message.is_damaged() {
-            if delete_unshown(&mut *connection, run, message).await? {
-                self.has_deleted = true;
-                self.delete_lost_columns(&mut *connection, Some(run.user_id))
-                    .await?;
-            }
+        if !message.is_damaged() && delete_unshown(&mut *connection, run, message).await? {
+            self.has_deleted = true;
+            self.delete_lost_columns(&mut *connection, Some(run.user_id))
+                .await?;
         }
         query("UPDATE conversations SET unseen = $1 WHERE user_id = $2 AND id = $3")
             .bind(events.iter().any(RunEvent::is_notifiable_end))
