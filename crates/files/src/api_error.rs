@@ -80,7 +80,10 @@ mod tests {
     fn a_place_that_does_not_respond_is_not_the_database() {
         let error = ApiError::from(UploadError::Io(io::Error::other("the bucket is away")));
         assert_eq!(error.code, ErrorCode::Unavailable);
-        assert!(error.message.contains("files.store") && error.message.contains("not kept"), "{error:?}");
+        assert!(
+            error.message.contains("files.store") && error.message.contains("not kept"),
+            "{error:?}"
+        );
         let error = ApiError::from(UploadError::Io(io::ErrorKind::StorageFull.into()));
         assert!(error.message.contains("disk is full"), "{error:?}");
     }

@@ -36,7 +36,10 @@ impl Runs {
     pub(super) async fn resume(&self, run: RunKey) -> Result<(), StartError> {
         let resumed = self.start_run(run, Change::Run(RunChange::Resume { run })).await;
         if let Err(error) = &resumed
-            && !matches!(error, StartError::Journal(JournalError::Rejected(ChangeRejection::FenceLost)))
+            && !matches!(
+                error,
+                StartError::Journal(JournalError::Rejected(ChangeRejection::FenceLost))
+            )
         {
             tracing::warn!(%error, run = %run.message_id, "an interrupted answer can't go on by itself");
         }

@@ -17,7 +17,10 @@ fn parse(stat: &str) -> Option<Duration> {
     // The name stands in parentheses and may contain some.
     let (_, fields) = stat.rsplit_once(") ")?;
     let times = fields.split(' ').skip(USER_TIME_OF_CHILDREN).take(2);
-    let ticks: f64 = times.map(|field| field.parse::<f64>()).sum::<Result<_, _>>().ok()?;
+    let ticks: f64 = times
+        .map(|field| field.parse::<f64>())
+        .sum::<Result<_, _>>()
+        .ok()?;
     Some(Duration::from_secs_f64(ticks / TICKS_PER_SECOND))
 }
 
