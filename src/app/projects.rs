@@ -144,6 +144,7 @@ pub async fn delete(
             deleted_at,
         };
         app.journal.submit(Change::Project { user_id, change }).await?;
+        app.access.recheck();
         let conversations = match conversations {
             ProjectConversations::Keep => Vec::new(),
             ProjectConversations::Delete => deletion::finish_trashed(&app, user_id, deleted_at).await?,

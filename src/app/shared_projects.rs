@@ -58,19 +58,26 @@ pub async fn add_readers(
 ///
 /// # Errors
 ///
-/// If there is no such project.
+/// If there is no such project, or nobody with the name: the person may have another one now, and still read it.
 pub async fn remove_reader(caller: &Caller, id: ProjectId, name: &str) -> Result<(), ApiError> {
     projects::get(caller, id).await?;
-    if let Some(account) = caller.app.accounts.account_by_name(name).await? {
-        let reader = account.user_id;
-        commit(caller, ProjectChange::RemoveReader { id, reader }).await?;
-    }
+    let account = caller.app.accounts.account_by_name(name).await?;
+    let account = account.ok_or_else(|| {
+        let message =
+            format!("There is nobody here with the name “{name}” any more. Nothing was changed; look at the list of readers again.");
+        ApiError::new(ErrorCode::NotFound, message)
+    })?;
+    let reader = account.user_id;
+    commit(caller, ProjectChange::RemoveReader { id, reader }).await?;
+    caller.app.access.recheck();
     Ok(())
 }
 
 /// Ends the right of the caller to read another's project. One who has none is not an error.
 pub async fn leave(caller: &Caller, id: ProjectId) -> Result<(), ApiError> {
-    commit(caller, ProjectChange::Leave { id }).await
+    commit(caller, ProjectChange::Leave { id }).await?;
+    caller.app.access.recheck();
+    Ok(())
 }
 
 /// Returns the projects of others that the caller may read.

@@ -67,7 +67,7 @@ pub async fn follow(
         )
     })?;
     let before = query.before.and_then(|before| before.parse().ok());
-    let state = sharing::read(&app, &share, before).await?;
+    let state = read_while_shared(&app, &key, access.as_ref(), &share, before).await?;
     let as_of = state.transcript.as_of;
     let projection = SharedProjection {
         branch: SharedBranch::new(&state.transcript),
@@ -83,6 +83,22 @@ pub async fn follow(
     let follower = Follower::new(app.hub.clone(), app.storage.clone(), user, as_of);
     let end = sharing::end_of_reading(&app, key, access);
     Ok(event_stream::respond_until(end, follower, &app, projection))
+}
+
+/// Returns the present state, if it may still be read then: a move takes a conversation from the readers of its project, and what is
+/// written afterwards is not theirs.
+async fn read_while_shared(
+    app: &AppState,
+    key: &str,
+    access: Option<&Access>,
+    share: &StoredShare,
+    before: Option<MessageId>,
+) -> Result<SharedConversation, ApiError> {
+    let state = sharing::read(app, share, before).await?;
+    if matches!(share.audience, Audience::Project(_)) && sharing::find(app, key, access).await?.is_none() {
+        return Err(sharing::not_shared());
+    }
+    Ok(state)
 }
 
 /// Projects the events that readers may see.
@@ -101,7 +117,8 @@ struct SharedProjection {
 impl SharedProjection {
     /// Returns the present state, from which the branch continues.
     async fn state(&mut self) -> Result<SharedConversation, ApiError> {
-        let state = sharing::read(&self.app, &self.share, self.before).await?;
+        let access = self.access.as_ref();
+        let state = read_while_shared(&self.app, &self.key, access, &self.share, self.before).await?;
         self.branch = SharedBranch::new(&state.transcript);
         Ok(state)
     }
@@ -125,7 +142,8 @@ impl Projection for SharedProjection {
     async fn frames(&mut self, logged: &LoggedEvent) -> (Vec<String>, bool) {
         if self.may_end_with_project(&logged.event) {
             match sharing::find(&self.app, &self.key, self.access.as_ref()).await {
-                Ok(Some(_)) => {}
+                // It may be read as one of another project now.
+                Ok(Some(share)) => self.share = share,
                 Ok(None) => return (vec![encode(&SharedFrame::Ended)], true),
                 Err(error) => {
                     tracing::warn!(%error, "a share can't be read");
@@ -138,6 +156,9 @@ impl Projection for SharedProjection {
             SharedEvent::Event(event) => SharedFrame::Event(event),
             SharedEvent::NeedsState => match self.state().await {
                 Ok(state) => SharedFrame::State(Box::new(state)),
+                Err(error) if error.code == ErrorCode::NotFound => {
+                    return (vec![encode(&SharedFrame::Ended)], true);
+                }
                 Err(error) => {
                     tracing::warn!(%error, "a share can't be read");
                     // The reader connects again, and gets the state then.

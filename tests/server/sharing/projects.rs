@@ -247,7 +247,22 @@ async fn removal_ends_open_streams_and_all_routes() {
     assert_eq!(shared.statuses(&reader).await, NONE);
     assert_eq!(shared.get(&reader, "/api/projects").await.1.get("shared"), None);
     shared.remove_reader("ben").await;
-    shared.remove_reader("nobody").await;
+    let nobody = format!(
+        "{}/api/projects/{}/readers/nobody",
+        shared.parlor().url,
+        shared.project
+    );
+    assert_eq!(
+        shared
+            .parlor()
+            .client
+            .delete(nobody)
+            .send()
+            .await
+            .unwrap()
+            .status(),
+        404
+    );
 
     shared.put_reader("ben").await;
     assert_eq!(shared.statuses(&reader).await, ALL);
@@ -312,6 +327,20 @@ async fn what_leaves_the_project_is_not_read_any_more() {
     );
     deleted.expect_end().await;
     assert_eq!(shared.statuses(&reader).await, NONE);
+}
+
+#[tokio::test]
+async fn a_conversation_of_two_shared_projects_is_read_as_one_of_the_present_one() {
+    let mut shared = Shared::start().await;
+    let reader = shared.ben.signed_in_client();
+    let mut stream = shared.follow(&reader).await;
+    shared.project = saved(shared.parlor(), &garden()).await;
+    shared.put_reader("ben").await;
+    assert_eq!(shared.patch(json!({ "project_id": shared.project })).await, 200);
+    shared.parlor().turn(Some(&shared.conversation), "Go on").await;
+    stream.until("complete").await;
+    shared.remove_reader("ben").await;
+    stream.expect_end().await;
 }
 
 #[tokio::test]

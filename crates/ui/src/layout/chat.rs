@@ -76,7 +76,7 @@ pub(crate) fn provide_stores(page: PageSnapshot, navigation: Navigation) -> Stor
     provide_context(SettingsSnapshot(page.personal.clone()));
     provide_context(PagePerson(page.person.clone()));
     provide_context(OpenedPage(page.opened.clone()));
-    provide_context(OpenedSharedProject(page.shared_project.clone()));
+    provide_context(OpenedSharedProject(StoredValue::new(page.shared_project.clone())));
     let page_news = page.news.clone();
     let stores = Stores::new(page, navigation);
     stores.provide();

@@ -160,18 +160,8 @@ impl Readers {
         self.error.set(None);
         browser::focus_selector(HEADING);
         spawn_local(async move {
-            match connection
-                .call(remove_project_reader(self.id, name.clone()))
-                .await
-            {
-                Ok(()) => {
-                    // An answer that is on its way may have the reader.
-                    self.requests.begin();
-                    self.list.try_update(|list| {
-                        list.iter_mut()
-                            .for_each(|list| list.retain(|reader| reader.name != name))
-                    });
-                }
+            match connection.call(remove_project_reader(self.id, name)).await {
+                Ok(()) => self.load(),
                 Err(error) => drop(self.error.try_set(Some(error.message))),
             }
         });

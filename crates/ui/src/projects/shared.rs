@@ -45,7 +45,8 @@ struct SharedPage {
 /// The page of a project of another person.
 pub fn shared_project(id: ProjectId) -> AnyView {
     let projects = use_projects();
-    let opened = use_context::<OpenedSharedProject>().and_then(|opened| opened.0);
+    let opened = use_context::<OpenedSharedProject>()
+        .and_then(|opened| opened.0.try_update_value(Option::take).flatten());
     let of_this = |content: &SharedProjectContent| content.project.id == id;
     // The project that was opened first, as it was then.
     let content = match opened {

@@ -1,7 +1,10 @@
 //! The snapshots that a page starts from: read on the server and sent with the page, so that the browser starts with
 //! the state that the server rendered.
 
-use leptos::server::codee::{Decoder, Encoder};
+use leptos::{
+    prelude::StoredValue,
+    server::codee::{Decoder, Encoder},
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::api::{personal, projects, rpc, sharing};
@@ -116,9 +119,9 @@ impl<T: DeserializeOwned> Decoder<T> for PageCodec {
 #[derive(Clone)]
 pub struct OpenedPage(pub Option<RawJson>);
 
-/// The project of another that was opened first.
-#[derive(Clone)]
-pub struct OpenedSharedProject(pub Option<Result<SharedProjectContent, ApiError>>);
+/// The project of another that was opened first. Its page takes it; opened again, it loads what is there then.
+#[derive(Clone, Copy)]
+pub struct OpenedSharedProject(pub StoredValue<Option<Result<SharedProjectContent, ApiError>>>);
 
 impl PageSnapshot {
     /// Reads the snapshots of a URL. If it names a message, the conversation reaches back to the page before it.
