@@ -97,7 +97,7 @@ impl From<ChangeRejection> for ApiError {
             ),
             ChangeRejection::FileInUse => Self::new(
                 ErrorCode::RunActive,
-                "An answer that is being written, or a message that waits to be sent, has this file. It was kept: wait for the end, or stop it.",
+                "An answer that is being written, or a message that waits to be sent, has this file, or may read it. It was kept: wait for the end, or stop it.",
             ),
             ChangeRejection::EmptyMessage => Self::new(
                 ErrorCode::BadRequest,

@@ -18,9 +18,10 @@ use parlor_protocol::{AttachmentId, ConversationEvent, ConversationId, MessageId
 const SELECT_SHARING: &str = "SELECT o.id, o.message_id, o.project_id FROM files f JOIN files o ON o.user_id = f.user_id \
          AND o.stored_name = f.stored_name WHERE f.user_id = $1 AND f.id = $2 ORDER BY o.id";
 
-/// True if an answer in a conversation of some messages (`$2`) is being written, or one of them waits in a queue.
+/// True if an answer in a conversation of some messages (`$2`) or projects (`$3`) is being written, or one of the messages waits in a queue.
 const HAS_UNFINISHED: &str = "SELECT EXISTS (SELECT 1 FROM runs r WHERE r.user_id = $1 AND r.status IN ('running', 'waiting') \
-         AND r.conversation_id IN (SELECT conversation_id FROM messages WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2)))) \
+         AND r.conversation_id IN (SELECT conversation_id FROM messages WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2)) \
+         UNION SELECT id FROM conversations WHERE user_id = $1 AND project_id IN (SELECT value FROM json_each($3)))) \
      OR EXISTS (SELECT 1 FROM queued_messages WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2))) AS unfinished";
 
 /// The messages in conversations of some (`$2`) whose bodies name a file (`$3`): answers that show it again have no row of it.
@@ -40,6 +41,25 @@ const DELETE_DERIVED: [&str; 2] = [
          (SELECT conversation_id FROM messages WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2)) \
          UNION SELECT id FROM conversations WHERE user_id = $1 AND project_id IN (SELECT value FROM json_each($3)))",
 ];
+
+/// Refuses to delete files that an answer may be using: its next model call would be recorded with their texts.
+pub(super) async fn refuse_unfinished(
+    connection: &mut Connection,
+    user_id: UserId,
+    message_ids: &[MessageId],
+    project_ids: &[ProjectId],
+) -> Result<(), ChangeError> {
+    let unfinished = query(HAS_UNFINISHED)
+        .bind_value(user_id)
+        .bind_list(message_ids)
+        .bind_list(project_ids)
+        .fetch_one(&mut *connection)
+        .await?;
+    match unfinished.try_get("unfinished")? {
+        true => Err(ChangeRejection::FileInUse)?,
+        false => Ok(()),
+    }
+}
 
 impl Batch<'_> {
     /// Deletes what may have the texts of files that are being deleted: of messages, and of projects. Summaries are made again
@@ -90,14 +110,7 @@ impl Batch<'_> {
                 projects.push(project_id);
             }
         }
-        let unfinished = query(HAS_UNFINISHED)
-            .bind_value(user_id)
-            .bind_list(&in_messages)
-            .fetch_one(&mut *connection)
-            .await?;
-        if unfinished.try_get("unfinished")? {
-            Err(ChangeRejection::FileInUse)?;
-        }
+        refuse_unfinished(&mut *connection, user_id, &in_messages, &projects).await?;
         let naming = query(SELECT_NAMING)
             .bind_value(user_id)
             .bind_list(&in_messages)

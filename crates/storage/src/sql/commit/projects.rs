@@ -1,8 +1,8 @@
 //! Changes to projects, and the move of a conversation into or out of one.
 
 use super::{
-    Batch, ChangeError, files::FilePlace, list_place::Key, personal::ensure_user,
-    project_readers::readers_of_project,
+    Batch, ChangeError, file_deletion::refuse_unfinished, files::FilePlace, list_place::Key,
+    personal::ensure_user, project_readers::readers_of_project,
 };
 use crate::{
     ChangeRejection, Outcome, StoredFile,
@@ -151,7 +151,7 @@ impl Batch<'_> {
         Ok(Outcome::Done)
     }
 
-    /// Deletes a file of a project. Deleting a missing one has no effect.
+    /// Deletes a file of a project, unless one of its conversations is being answered. Deleting a missing one has no effect.
     async fn delete_project_file(
         &mut self,
         connection: &mut Connection,
@@ -165,6 +165,7 @@ impl Batch<'_> {
             .execute(&mut *connection)
             .await?;
         if deleted.rows_affected() > 0 {
+            refuse_unfinished(&mut *connection, user_id, &[], &[project_id]).await?;
             self.delete_derived(&mut *connection, user_id, &[], &[project_id])
                 .await?;
             self.log_project(connection, (user_id, project_id), false).await?;
