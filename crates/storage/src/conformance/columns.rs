@@ -4,7 +4,7 @@ use std::slice;
 
 use super::{
     accounts::make_accounts,
-    files::upload,
+    files::{upload, upload_by},
     hand_over::delete_user,
     jobs::{change as job_change, finish_step, output, start, start_step},
     *,
@@ -346,6 +346,25 @@ pub async fn deleted_tables_leave_no_columns(backend: &dyn Backend) {
         let delete = ColumnChange::Delete { id: kept.id };
         commit_one(storage, &change(TEST_USER, delete)).await.unwrap();
     }
+}
+
+pub async fn an_heir_gets_no_columns_of_lost_tables(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let storage = &*storage;
+    make_accounts(storage).await;
+    let unsent = upload_by(storage, other_user(), ConversationId::new()).await;
+    let save = ColumnChange::Save {
+        source: ColumnSource::File(unsent.attachment.id),
+        column: column("Lost"),
+        limit: 2,
+    };
+    commit_one(storage, &change(other_user(), save)).await.unwrap();
+    let outcome = delete_user(storage, other_user(), Some(TEST_USER)).await;
+    assert_eq!(outcome, Ok(Outcome::DataDeleted));
+    // What is committed later is not hindered.
+    let kept = column("Kept");
+    commit_one(storage, &save_in(&SOURCE, &kept)).await.unwrap();
+    assert_eq!(read(storage, TEST_USER).await.0, [kept]);
 }
 
 pub async fn one_job_at_a_time_fills_columns(backend: &dyn Backend) {

@@ -95,6 +95,7 @@ macro_rules! conformance_tests {
                 changed_columns_are_read_again,
                 columns_and_corrections_are_their_owners_alone,
                 deleted_tables_leave_no_columns,
+                an_heir_gets_no_columns_of_lost_tables,
                 one_job_at_a_time_fills_columns,
                 a_deleted_column_leaves_no_cells,
             }

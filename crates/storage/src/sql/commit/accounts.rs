@@ -351,7 +351,11 @@ impl Batch<'_> {
             .bind_value(user_id)
             .execute(connection)
             .await?;
-        require_row(deleted.rows_affected())
+        let outcome = require_row(deleted.rows_affected())?;
+        // Its log went with it, and what was to be written there in this batch would belong to nobody.
+        self.events.retain(|event| event.user_id != user_id);
+        self.last_positions.remove(&user_id);
+        Ok(outcome)
     }
 }
 

@@ -322,13 +322,15 @@ impl Batch<'_> {
             .await?;
         let mut jobs: HashMap<ColumnSource, Vec<JobId>> = HashMap::new();
         for row in &with_columns {
-            if let Ok(source) = text(row, "source")?.parse() {
+            let source = skip_damaged("row_columns", "of tables", text(row, "source"))?;
+            if let Some(Ok(source)) = source.map(|source| source.parse()) {
                 jobs.entry(source).or_default();
             }
         }
         for row in &with_jobs {
-            let input: Result<ColumnsInput, _> = serde_json::from_str(&text(row, "input")?);
-            if let Ok(input) = input
+            let input = skip_damaged("jobs", "of columns", text(row, "input"))?;
+            let input = input.and_then(|input| serde_json::from_str::<ColumnsInput>(&input).ok());
+            if let Some(input) = input
                 && let Some(job_id) = skip_damaged("jobs", "of columns", id::<JobId>(row, "id"))?
             {
                 jobs.entry(input.source).or_default().push(job_id);

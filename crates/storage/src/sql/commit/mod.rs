@@ -24,8 +24,8 @@ use super::{
     writer::{Lease, within},
 };
 use crate::{
-    Change, ChangeRejection, CommitResult, FileChange, LoggedEvent, Outcome, RunKey, RunOutput, StorageError,
-    jobs::Owner, nodes::CommitHint,
+    Change, ChangeRejection, CommitResult, ConversationChange, FileChange, LoggedEvent, Outcome, RunKey,
+    RunOutput, StorageError, jobs::Owner, nodes::CommitHint,
 };
 use parlor_base::crash_point;
 use parlor_protocol::{MessageId, Position, Timestamp, UserId};
@@ -359,6 +359,10 @@ impl Batch<'_> {
         if matches!(outcome, Outcome::Deleted { .. } | Outcome::DataDeleted) {
             // What has tables: messages and files.
             match change {
+                Change::Conversation {
+                    change: ConversationChange::Trash { .. },
+                    ..
+                } => {}
                 Change::Conversation { user_id, .. }
                 | Change::Project { user_id, .. }
                 | Change::File(
