@@ -42,12 +42,20 @@ fn dialog(name: String, is_open: RwSignal<bool>, content: AnyView) -> AnyView {
             aria-label=label
             on:close=move |_| is_open.set(false)
         >
-            // No form: of a draft's file, it would be in that of the message, and send it.
             <div class="diagnostics-head">
                 <h2 dir="auto">{name}</h2>
                 {IconButton::new(texts::CLOSE, icons::close(), move || close_dialog(dialog)).view()}
             </div>
-            {content}
+            // What is written in it belongs to the file. Without this form it would be in that of a draft's message, and send it.
+            <form
+                class="file-preview-form"
+                on:submit=|event| {
+                    event.prevent_default();
+                    event.stop_propagation();
+                }
+            >
+                {content}
+            </form>
         </dialog>
     }
     .erase()
