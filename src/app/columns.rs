@@ -128,8 +128,11 @@ pub async fn save(caller: &Caller, source: ColumnSource, column: Column) -> Resu
 ///
 /// # Errors
 ///
-/// If storage fails.
+/// If it is being filled, or storage fails.
 pub async fn delete(caller: &Caller, id: ColumnId) -> Result<(), ApiError> {
+    if let Some((source, _)) = caller.app.storage.column(caller.user_id, id).await? {
+        refuse_while_filling(caller, &source, None).await?;
+    }
     commit(caller, ColumnChange::Delete { id }).await
 }
 
@@ -137,7 +140,8 @@ pub async fn delete(caller: &Caller, id: ColumnId) -> Result<(), ApiError> {
 ///
 /// # Errors
 ///
-/// If there is no such column, the value is not of its type or too long, or the limit of corrections is reached.
+/// If there is no such column, the value is not of its type or too long, or the limit of corrections is reached; or a correction is taken back
+/// while the column is being filled, with questions that tell of it.
 pub async fn correct(
     caller: &Caller,
     column_id: ColumnId,
@@ -145,6 +149,9 @@ pub async fn correct(
     value: Option<String>,
 ) -> Result<(), ApiError> {
     let Some(value) = value else {
+        if let Some((source, _)) = caller.app.storage.column(caller.user_id, column_id).await? {
+            refuse_while_filling(caller, &source, None).await?;
+        }
         return commit(caller, ColumnChange::TakeBack { column_id, row }).await;
     };
     let settings = &caller.app.settings.jobs;

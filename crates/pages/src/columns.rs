@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    data::{Cell, Data, StoredTable},
-    payloads::{PayloadViews, shown_row},
+    data::{Data, StoredTable},
+    payloads::PayloadViews,
 };
 use parlor_base::text::single_line;
 use parlor_protocol::{
     ApiError, ConversationId, ErrorCode, Payload, UserId,
     columns::{ColumnSource, SourceTable},
-    panel::PanelBody,
+    panel::{NULL_TEXT, PanelBody},
 };
 use parlor_storage::{Storage, StorageError, not_found};
 
@@ -219,10 +219,12 @@ impl RowSources {
                 }
                 let room = self.max_rows - table.rows.len();
                 for row in chunk.iter().take(room) {
-                    let values: Vec<Value> = row.iter().map(Cell::to_json).collect();
-                    let mut cells = shown_row(&values);
-                    cells.iter_mut().for_each(|cell| cut(cell, max_cell_bytes));
-                    table.rows.push(cells);
+                    let cells = row.iter().map(|cell| {
+                        let mut text = cell.to_text().unwrap_or_else(|| NULL_TEXT.into());
+                        cut(&mut text, max_cell_bytes);
+                        text
+                    });
+                    table.rows.push(cells.collect());
                 }
             }
         }
@@ -267,12 +269,12 @@ fn title_of(payload: &Payload) -> String {
     }
 }
 
-/// Returns the text of each row: a line for each of its cells that is not empty.
+/// Returns the text of each row: a line for each of its cells that is not empty. A CSV file's empty cells are null.
 fn to_source_rows(table: SourceTable) -> SourceRows {
     let columns = &table.columns;
     let rows = table.rows.into_iter().enumerate().map(|(index, cells)| {
         let cells = cells.into_iter().zip(columns).enumerate();
-        let cells = cells.filter(|(_, (cell, _))| !cell.trim().is_empty());
+        let cells = cells.filter(|(_, (cell, _))| !cell.trim().is_empty() && cell != NULL_TEXT);
         let paragraphs: Vec<String> = cells
             .map(|(place, (cell, column))| match column.name.trim() {
                 "" => format!("Column {}: {cell}", place + 1),

@@ -156,7 +156,7 @@ impl Jobs {
     }
 
     /// Returns the finished steps of the last complete job with the same input, and of those that were started after it, if they
-    /// have the same version and model: the older ones first.
+    /// have the same model: the older ones first. A step has a version of its own, so that those of an earlier plan are taken, too.
     async fn earlier_steps(&self, job: &StoredJob) -> Result<Vec<StoredStep>, StorageError> {
         let storage = &self.0.runs.0.storage;
         let jobs = storage
@@ -165,7 +165,7 @@ impl Jobs {
         let mut same = Vec::new();
         let before = jobs.into_iter().skip_while(|other| other.job.id != job.job.id);
         for other in before.skip(1) {
-            if (other.version, &other.job.model) == (job.version, &job.job.model) {
+            if other.job.model == job.job.model {
                 same.push(other.job.id);
             }
             if other.job.status == RunStatus::Complete {

@@ -52,6 +52,8 @@ pub struct ColumnsState {
     requests: LastRequest,
     /// The number of finished steps when the cells were loaded.
     loaded_steps: StoredValue<usize>,
+    /// The jobs for which the columns were loaded.
+    seen_jobs: StoredValue<Vec<JobId>>,
 }
 
 impl ColumnsState {
@@ -79,6 +81,7 @@ impl ColumnsState {
             dialog: RwSignal::new(None),
             requests: LastRequest::new(),
             loaded_steps: StoredValue::new(0),
+            seen_jobs: StoredValue::new(Vec::new()),
         }
     }
 
@@ -142,7 +145,21 @@ impl ColumnsState {
                     self.load();
                 }
             }
-            Ok(JobUpdate::Changed(job)) if job.kind == COLUMNS => self.load(),
+            // One of other rows is loaded once: it says that it is not the one of these.
+            Ok(JobUpdate::Changed(job)) if job.kind == COLUMNS => {
+                let is_new = self
+                    .seen_jobs
+                    .try_update_value(|seen| match seen.contains(&job.id) {
+                        true => false,
+                        false => {
+                            seen.push(job.id);
+                            true
+                        }
+                    });
+                if is_new == Some(true) {
+                    self.load();
+                }
+            }
             Ok(JobUpdate::Deleted(id)) if known.is_some_and(|(known, _)| known == id) => self.load(),
             Ok(_) => {}
             Err(_) => self.load(),

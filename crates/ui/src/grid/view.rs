@@ -17,6 +17,9 @@ use crate::{
     runtime::{each::Each, effect::effect, erase::Erase},
 };
 
+/// The length of a text that may have no room in its cell, in characters.
+const LONG_TEXT: usize = 40;
+
 /// The table with its scroll bars.
 pub fn grid(grid: Grid) -> AnyView {
     let content = grid.content;
@@ -86,7 +89,7 @@ pub fn grid(grid: Grid) -> AnyView {
     let is_away = Memo::new(move |_| {
         let first = grid.window.first();
         let row = grid.active.get().row;
-        row > 0 && !(first..first + grid.window.count()).contains(&(row - 1)) && row <= grid.count()
+        row > 0 && (row > grid.count() || !(first..first + grid.window.count()).contains(&(row - 1)))
     });
     let tab_stop = move || if is_away.get() { "0" } else { "-1" };
     let about = move || {
@@ -241,7 +244,11 @@ impl Grid {
     }
 
     fn press_key(self, event: &ev::KeyboardEvent) {
-        let place = self.active.get_untracked();
+        let mut place = self.active.get_untracked();
+        // A filter may have taken its row, and a deletion its column.
+        let (rows, columns) = self.extent();
+        place.row = place.row.min(rows);
+        place.column = place.column.min(columns.saturating_sub(1));
         match event.key().as_str() {
             // The first button of a heading sorts; the last one opens the column.
             key @ ("Enter" | "F2")
@@ -320,7 +327,12 @@ impl Grid {
         };
         self.content.with_untracked(|content| {
             let cell = content.rows.get(row).and_then(|row| row.cells.get(place.column));
-            cell.map(|cell| cell.about.clone()).unwrap_or_default()
+            // A text that has no room in its cell is read here.
+            cell.map(|cell| match cell.about.is_empty() {
+                true if cell.text.chars().count() > LONG_TEXT => cell.text.clone(),
+                _ => cell.about.clone(),
+            })
+            .unwrap_or_default()
         })
     }
 
