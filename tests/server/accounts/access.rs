@@ -41,8 +41,9 @@ const MAKE_CONVERSATIONS: [&str; 10] = [
 const OF_READERS: [&str; 2] = ["/rpc/shared_conversation", "/rpc/shared_payload"];
 
 /// Targets whose valid arguments name nothing that exists: an unknown URL, a model server, a key, a message in a queue, the key of a
-/// share, a project of another person.
-const NAME_NOTHING_OF_THE_OWNER: [&str; 11] = [
+/// share, a project of another person, a person.
+const NAME_NOTHING_OF_THE_OWNER: [&str; 12] = [
+    "/api/projects/{project_id}/readers/{name}",
     "/api/endpoints/{endpoint_id}",
     "/api/own-keys/{key_id}",
     "/v1/models",
