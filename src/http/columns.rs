@@ -45,7 +45,7 @@ pub async fn rows(
     Ok(Json(columns::table(&caller, &source).await?))
 }
 
-/// What would be filled.
+/// The columns that would be filled.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct EstimateQuery {
     source: ColumnSource,

@@ -65,7 +65,7 @@ pub struct GivenMemory {
     pub is_of_project: bool,
 }
 
-/// What a person may read of another's project.
+/// The part of another's project that a person may read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedProjectPage {
     /// The last position of the reader's log.

@@ -39,7 +39,7 @@ pub struct Grid {
     /// The cell that the keyboard reaches.
     active: RwSignal<Place>,
     scroller: NodeRef<html::Div>,
-    /// What is said about the cell that has the focus.
+    /// The text about the cell that has the focus.
     about: RwSignal<String>,
     /// True if texts wrap while there are few rows.
     wraps: bool,

@@ -317,7 +317,7 @@ impl Grid {
         }
     }
 
-    /// What is said about a cell.
+    /// Returns the text about a cell.
     fn about_of(self, place: Place) -> String {
         let found = self
             .found

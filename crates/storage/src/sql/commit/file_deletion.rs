@@ -31,7 +31,7 @@ const SELECT_NAMING: &str = "SELECT m.id FROM messages m WHERE m.user_id = $1 AN
 
 const DELETE_FILES: &str = "DELETE FROM files WHERE user_id = $1 AND id IN (SELECT value FROM json_each($2))";
 
-/// What the server has made of the conversations of some messages (`$2`) or projects (`$3`), in which a model was given their files:
+/// Deletes what the server has made of the conversations of some messages (`$2`) or projects (`$3`), in which a model was given their files:
 /// the records of model calls have the texts, and a summary may.
 const DELETE_DERIVED: [&str; 2] = [
     "DELETE FROM model_calls WHERE user_id = $1 AND conversation_id IN \
