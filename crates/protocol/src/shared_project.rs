@@ -55,7 +55,7 @@ pub struct SharedChat {
     pub updated_at: Timestamp,
 }
 
-/// What a reader sees of a project.
+/// A shared project as a reader sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
 #[schemars(!try_from)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Column, Correction};
-use crate::{ColumnId, Dollars, Passage, job::Job, panel::TableColumn};
+use crate::{ColumnId, Dollars, Passage, Position, job::Job, panel::TableColumn};
 
 /// The rows of a table that has columns. The key of a row is its number, from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,7 +18,7 @@ pub struct SourceTable {
     pub left_out: usize,
 }
 
-/// What filling the columns of a source would ask.
+/// An estimate of the questions that filling the columns of a source asks a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FillEstimate {
     /// The number of cells.
@@ -32,6 +32,8 @@ pub struct FillEstimate {
 /// The columns of a source with their cells.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ColumnsView {
+    /// A position of the log that this state includes. Later events may be included, too.
+    pub as_of: Position,
     /// Oldest first.
     pub columns: Vec<Column>,
     /// One for each column, in their order.

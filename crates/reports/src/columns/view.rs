@@ -33,6 +33,7 @@ impl ColumnCellReader {
     ///
     /// If storage fails.
     pub async fn view(&self, user_id: UserId, source: &ColumnSource) -> Result<ColumnsView, ApiError> {
+        let as_of = self.storage.last_position(user_id).await?;
         let columns = self.storage.columns(user_id, source).await?;
         let jobs = self.jobs(user_id, source).await?;
         let mut found: HashMap<ColumnId, BTreeMap<String, ShownCell>> = HashMap::new();
@@ -73,6 +74,7 @@ impl ColumnCellReader {
             })
             .collect();
         Ok(ColumnsView {
+            as_of,
             cells,
             columns,
             job: jobs.into_iter().next(),

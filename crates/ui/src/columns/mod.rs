@@ -1,6 +1,6 @@
 //! Columns: questions that the person asks about each row of a grid, which a job answers.
 //!
-//! - [`state`]: the columns with their cells, and the job that fills them
+//! - [`state`]: the columns with their cells; [`followed_job`]: the job that fills them
 //! - [`content`]: what the grid shows of them
 //! - [`bar`]: the actions, and the progress of the job
 //! - [`column_form`], [`cell_form`], [`fill_form`]: the dialogs
@@ -11,6 +11,7 @@ mod cell_form;
 mod column_form;
 mod content;
 mod fill_form;
+mod followed_job;
 mod state;
 mod table;
 mod texts;

@@ -7,6 +7,7 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{
     OpenDialog,
     content::{BaseRows, grid_content},
+    followed_job::FollowedJob,
     texts,
 };
 use crate::{
@@ -17,18 +18,15 @@ use crate::{
     },
     grid::GridContent,
     runtime::requests::LastRequest,
-    state::{Connection, PageUpdate, remote::Remote, use_connection, use_feeds},
+    state::{Connection, PageUpdate, remote::Remote, replica::Replica, use_connection, use_feeds},
 };
 use parlor_protocol::{
     ApiError, ColumnId, Dollars, JobId, RunStatus,
-    columns::{COLUMNS, CellDetails, Column, ColumnSource, ColumnsView, FillEstimate},
+    columns::{CellDetails, Column, ColumnSource, ColumnsView, FillEstimate},
     job::{Job, JobUpdate},
     json,
     report::REPORTS_PAGE,
 };
-
-/// While a job fills cells, they are loaded again after each such part of its steps.
-const PARTS: usize = 20;
 
 /// The state of a grid with columns, for as long as it is shown.
 #[derive(Clone, Copy)]
@@ -50,10 +48,7 @@ pub struct ColumnsState {
     pub job: RwSignal<Option<Job>>,
     pub dialog: RwSignal<Option<OpenDialog>>,
     requests: LastRequest,
-    /// The number of finished steps when the cells were loaded.
-    loaded_steps: StoredValue<usize>,
-    /// The jobs for which the columns were loaded.
-    seen_jobs: StoredValue<Vec<JobId>>,
+    followed: StoredValue<Replica<FollowedJob>>,
 }
 
 impl ColumnsState {
@@ -80,8 +75,7 @@ impl ColumnsState {
             view: RwSignal::new(Remote::Loading),
             dialog: RwSignal::new(None),
             requests: LastRequest::new(),
-            loaded_steps: StoredValue::new(0),
-            seen_jobs: StoredValue::new(Vec::new()),
+            followed: StoredValue::default(),
         }
     }
 
@@ -98,71 +92,56 @@ impl ColumnsState {
     pub fn load(self) {
         let request = self.requests.begin();
         let source = self.source.get_value();
+        self.followed.update_value(Replica::begin_load);
         spawn_local(async move {
             let loaded = self.connection.call(rpc::columns(source)).await;
             // The page may be left by now.
-            if !self.requests.is_last(request) {
-                return;
-            }
-            if let Ok(view) = &loaded {
-                let done = view.job.as_ref().map_or(0, |job| job.progress.done);
-                self.loaded_steps.set_value(done);
-                // The log may be ahead of what was loaded.
-                let is_older = self.job.with_untracked(|known| match (known, &view.job) {
-                    (Some(known), Some(job)) => known.id == job.id && known.progress.done > job.progress.done,
-                    _ => false,
-                });
-                if !is_older {
-                    self.job.set(view.job.clone());
+            let is_last = self.requests.is_last(request);
+            let _ = self.followed.try_update_value(|followed| match &loaded {
+                Ok(view) if is_last => {
+                    let job = FollowedJob::new(view, followed.get());
+                    // No change of a job needs the one before it.
+                    let _ = followed.finish_load(job);
                 }
+                _ => followed.end_load(),
+            });
+            if !is_last {
+                return;
             }
             // What is shown is better than an error.
             let is_shown = matches!(*self.view.read_untracked(), Remote::Ready(_));
             if loaded.is_ok() || !is_shown {
                 self.view.set(loaded.into());
+                self.on_followed();
             }
         });
     }
 
     /// Applies a change of a job.
     fn on_job(self, change: PageUpdate) {
-        let Some((_, change)) = change else {
+        let Some((position, change)) = change else {
             return self.load();
         };
-        let known = self
-            .job
-            .with_untracked(|job| job.as_ref().map(|job| (job.id, job.status)));
-        match json::parse::<JobUpdate>(change.as_str().as_bytes()) {
-            Ok(JobUpdate::Changed(job)) if known.is_some_and(|(id, _)| id == job.id) => {
-                let loaded = self.loaded_steps.get_value();
-                let has_more = job.progress.done >= loaded + (job.progress.total / PARTS).max(1);
-                let has_ended = known.is_some_and(|(_, status)| status != job.status);
-                if has_more {
-                    self.loaded_steps.set_value(job.progress.done);
-                }
-                self.job.set(Some(job));
-                if has_more || has_ended {
-                    self.load();
-                }
-            }
-            // One of other rows is loaded once: it says that it is not the one of these.
-            Ok(JobUpdate::Changed(job)) if job.kind == COLUMNS => {
-                let is_new = self
-                    .seen_jobs
-                    .try_update_value(|seen| match seen.contains(&job.id) {
-                        true => false,
-                        false => {
-                            seen.push(job.id);
-                            true
-                        }
-                    });
-                if is_new == Some(true) {
-                    self.load();
-                }
-            }
-            Ok(JobUpdate::Deleted(id)) if known.is_some_and(|(known, _)| known == id) => self.load(),
-            Ok(_) => {}
-            Err(_) => self.load(),
+        let Ok(update) = json::parse::<JobUpdate>(change.as_str().as_bytes()) else {
+            return self.load();
+        };
+        self.followed.update_value(|followed| {
+            followed.apply(&(position, update));
+        });
+        self.on_followed();
+    }
+
+    /// Shows the job, and loads the cells again if it has more of them. One load at a time: the next one has all that came meanwhile.
+    fn on_followed(self) {
+        let (job, wants_load) = self.followed.with_value(|followed| match followed.get() {
+            Some(known) => (known.job.clone(), known.is_outdated && !followed.is_loading()),
+            None => (None, false),
+        });
+        if self.job.with_untracked(|shown| *shown != job) {
+            self.job.set(job);
+        }
+        if wants_load {
+            self.load();
         }
     }
 
