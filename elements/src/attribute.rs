@@ -10,6 +10,7 @@ use leptos::{
     },
 };
 use send_wrapper::SendWrapper;
+use wasm_bindgen::JsValue;
 
 use crate::{
     element::Element,
@@ -128,10 +129,7 @@ impl Target {
         };
         let element = element.clone();
         let run = move |last: Option<Value>| {
-            let mut value = read();
-            while let Value::Dynamic(mut read) = value {
-                value = read();
-            }
+            let value = read().read();
             show(&element, last.as_ref(), &value);
             value
         };
@@ -207,8 +205,12 @@ impl Attribute {
 impl Property {
     fn apply(self, element: &types::Element, name: &'static str) -> AttributeState {
         let effect = match self {
-            Property::Static(value) => {
-                Rndr::set_property_or_value(element, name, &value);
+            Property::Text(text) => {
+                Rndr::set_property_or_value(element, name, &JsValue::from(&*text));
+                None
+            }
+            Property::Flag(flag) => {
+                Rndr::set_property_or_value(element, name, &JsValue::from(flag));
                 None
             }
             Property::Dynamic(mut read) => {
@@ -279,6 +281,10 @@ impl Element {
         E: EventDescriptor,
         E::EventType: From<types::Event>,
     {
+        // A server has no events, and drops a view on any thread; a handler belongs to one.
+        if cfg!(feature = "ssr") {
+            return self;
+        }
         self.with(Attribute::Event(EventHandler {
             name: event.name(),
             is_capturing: E::CAPTURE,

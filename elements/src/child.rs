@@ -14,12 +14,12 @@ use leptos::{
 use crate::{
     element::Element,
     node::Node,
-    render::{browser_view, replace},
+    render::{DynHtml, render_html, replace},
     view::View,
 };
 
 /// A view without its type.
-pub struct Child(Box<dyn DynView>);
+pub struct Child(pub(crate) Box<dyn DynView>);
 
 /// The state of a child in the page.
 pub struct ChildState {
@@ -28,14 +28,14 @@ pub struct ChildState {
     state: Box<dyn DynState>,
 }
 
-trait DynView: Send {
+pub(crate) trait DynView: DynHtml + Send {
     fn view(&self) -> TypeId;
     fn build(self: Box<Self>) -> Box<dyn DynState>;
     fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn DynState>;
     fn rebuild(self: Box<Self>, state: &mut dyn Any);
 }
 
-trait DynState: Mountable + Any {}
+pub(crate) trait DynState: Mountable + Any {}
 
 impl<S: Mountable + Any> DynState for S {}
 
@@ -111,9 +111,9 @@ impl Mountable for ChildState {
     }
 }
 
-browser_view!(Child);
+render_html!(Child);
 
-/// Leptos's trait of that name, without the cases that the browser does not have.
+/// Leptos's trait of that name, which compiles its cases for one type instead of for each.
 pub trait IntoAny {
     /// The view without its type.
     fn into_any(self) -> AnyView;

@@ -13,15 +13,15 @@ use crate::{
     attribute::{Attribute, AttributeState, Before},
     child::Children,
     node::{self, Node, NodeState},
-    render::{browser_view, replace},
+    render::{render_html, replace},
 };
 
 /// An element: its tag, its attributes and its children, as data.
 pub struct Element {
-    tag: &'static str,
+    pub(crate) tag: &'static str,
     namespace: Option<&'static str>,
     pub(crate) attributes: Vec<Attribute>,
-    children: Vec<Node>,
+    pub(crate) children: Vec<Node>,
 }
 
 /// An element in the page.
@@ -128,7 +128,7 @@ impl Render for Element {
     }
 }
 
-browser_view!(Element);
+render_html!(Element);
 
 impl Mountable for ElementState {
     fn unmount(&mut self) {

@@ -1,12 +1,12 @@
-//! Leptos for the browser, with elements that are compiled once.
+//! Leptos with elements that are compiled once.
 //!
 //! Leptos's `view!` gives each element a type that contains the types of its attributes and children, and the compiler makes
-//! the code that builds, hydrates and rebuilds it again for each of them: a third of the page's WASM. Here every element has
-//! one type, [`Element`], that is data for one renderer.
+//! the code that renders, builds, hydrates and rebuilds it again for each of them: a third of the page's WASM, and half of the server's
+//! program. Here every element has one type, [`Element`], that is data for one renderer.
 //!
-//! `view!` writes paths that begin with `::leptos`. The browser code of Parlor knows this crate by that name: it has all of Leptos,
-//! with other functions where `view!` creates elements, and where it takes a value as a child. The server keeps Leptos's own
-//! elements. Both make the same tree of nodes, so that the browser hydrates what the server renders.
+//! `view!` writes paths that begin with `::leptos`. The page of Parlor knows this crate by that name: it has all of Leptos,
+//! with other functions where `view!` creates elements, and where it takes a value as a child. The server renders the HTML of Leptos's
+//! own elements, but for attributes `class` without classes.
 
 mod attribute;
 mod child;
@@ -14,6 +14,8 @@ mod element;
 mod node;
 mod render;
 mod tags;
+#[cfg(feature = "ssr")]
+mod to_html;
 mod value;
 mod view;
 

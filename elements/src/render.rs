@@ -1,10 +1,10 @@
-//! The common parts of the views here: only the browser renders them.
+//! The common parts of the views here.
 
 use leptos::prelude::Mountable;
 
-/// Implements Leptos's traits for a view with a method `hydrate_at`. The methods that only the server uses do nothing: it keeps
-/// Leptos's own views.
-macro_rules! browser_view {
+/// Implements Leptos's traits for a view with a method `hydrate_at`, which on a server is [`Html`](crate::to_html::Html). In the
+/// browser, the methods that only a server uses do nothing.
+macro_rules! render_html {
     ($view:ty) => {
         impl leptos::prelude::RenderHtml for $view {
             type AsyncOutput = Self;
@@ -24,12 +24,26 @@ macro_rules! browser_view {
                 self
             }
 
+            #[cfg(not(feature = "ssr"))]
             fn dry_resolve(&mut self) {}
 
+            #[cfg(feature = "ssr")]
+            fn dry_resolve(&mut self) {
+                crate::to_html::dry_resolve(self);
+            }
+
+            #[cfg(not(feature = "ssr"))]
             async fn resolve(self) -> Self {
                 self
             }
 
+            #[cfg(feature = "ssr")]
+            async fn resolve(mut self) -> Self {
+                crate::to_html::resolve(&mut self).await;
+                self
+            }
+
+            #[cfg(not(feature = "ssr"))]
             fn to_html_with_buf(
                 self,
                 _: &mut String,
@@ -38,6 +52,30 @@ macro_rules! browser_view {
                 _: bool,
                 _: Vec<leptos::tachys::html::attribute::any_attribute::AnyAttribute>,
             ) {
+            }
+
+            #[cfg(feature = "ssr")]
+            fn to_html_with_buf(
+                self,
+                buf: &mut String,
+                position: &mut leptos::tachys::view::Position,
+                escape: bool,
+                _: bool,
+                _: Vec<leptos::tachys::html::attribute::any_attribute::AnyAttribute>,
+            ) {
+                crate::to_html::Html::write(self, buf, position, escape);
+            }
+
+            #[cfg(feature = "ssr")]
+            fn to_html_async_with_buf<const OUT_OF_ORDER: bool>(
+                self,
+                buf: &mut leptos::tachys::ssr::StreamBuilder,
+                position: &mut leptos::tachys::view::Position,
+                escape: bool,
+                _: bool,
+                _: Vec<leptos::tachys::html::attribute::any_attribute::AnyAttribute>,
+            ) {
+                crate::to_html::Html::write(self, buf, position, escape);
             }
         }
 
@@ -52,7 +90,17 @@ macro_rules! browser_view {
     };
 }
 
-pub(crate) use browser_view;
+pub(crate) use render_html;
+
+#[cfg(feature = "ssr")]
+pub(crate) use crate::to_html::DynHtml;
+
+/// A server renders any view.
+#[cfg(not(feature = "ssr"))]
+pub(crate) trait DynHtml {}
+
+#[cfg(not(feature = "ssr"))]
+impl<V> DynHtml for V {}
 
 /// Shows a view in the place of another one.
 pub(crate) fn replace<S: Mountable>(shown: &mut S, mut new: S) {

@@ -1,13 +1,16 @@
 //! The values of attributes, classes and properties, and the types that become them.
 
+use std::borrow::Cow;
+
 use leptos::prelude::{Get, Memo, RwSignal};
-use send_wrapper::SendWrapper;
 use wasm_bindgen::JsValue;
 
 /// The value of an attribute.
 pub enum Value {
     /// The element does not have the attribute.
     Absent,
+    /// The element has the attribute, without a text.
+    Present,
     Static(&'static str),
     Owned(String),
     /// Changes with what the function reads.
@@ -17,16 +20,26 @@ pub enum Value {
 impl Value {
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
+            Value::Present => Some(""),
             Value::Static(text) => Some(text),
             Value::Owned(text) => Some(text),
             Value::Absent | Value::Dynamic(_) => None,
         }
     }
+
+    /// Returns the value that the functions return now. Tracked.
+    pub(crate) fn read(mut self) -> Self {
+        while let Value::Dynamic(mut read) = self {
+            self = read();
+        }
+        self
+    }
 }
 
 /// The value of a property.
 pub enum Property {
-    Static(SendWrapper<JsValue>),
+    Text(Cow<'static, str>),
+    Flag(bool),
     Dynamic(Box<dyn FnMut() -> JsValue + Send>),
 }
 
@@ -50,7 +63,7 @@ impl AttributeValue for String {
 impl AttributeValue for bool {
     fn into_value(self) -> Value {
         match self {
-            true => Value::Static(""),
+            true => Value::Present,
             false => Value::Absent,
         }
     }
@@ -129,17 +142,23 @@ pub trait PropertyValue {
     fn into_property(self) -> Property;
 }
 
-macro_rules! property_values {
-    ($($value:ty)+) => {
-        $(impl PropertyValue for $value {
-            fn into_property(self) -> Property {
-                Property::Static(SendWrapper::new(JsValue::from(self)))
-            }
-        })+
-    };
+impl PropertyValue for &'static str {
+    fn into_property(self) -> Property {
+        Property::Text(self.into())
+    }
 }
 
-property_values!(&'static str String bool);
+impl PropertyValue for String {
+    fn into_property(self) -> Property {
+        Property::Text(self.into())
+    }
+}
+
+impl PropertyValue for bool {
+    fn into_property(self) -> Property {
+        Property::Flag(self)
+    }
+}
 
 impl<V: Into<JsValue>, F: FnMut() -> V + Send + 'static> PropertyValue for F {
     fn into_property(mut self) -> Property {

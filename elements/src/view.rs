@@ -10,13 +10,13 @@ use leptos::{
 use crate::{
     child::Children,
     node::{self, Node, NodeState},
-    render::{browser_view, replace},
+    render::{render_html, replace},
 };
 
 /// A view: one or more nodes, side by side.
 pub struct View {
     place: Place,
-    nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
 }
 
 /// A view in the page.
@@ -77,7 +77,7 @@ impl Render for View {
     }
 }
 
-browser_view!(View);
+render_html!(View);
 
 impl Mountable for ViewState {
     fn unmount(&mut self) {

@@ -27,8 +27,7 @@
 
 #![recursion_limit = "256"]
 
-// `view!` writes paths that begin with `::leptos`. In the browser they name a crate with smaller elements (`elements`).
-#[cfg(feature = "hydrate")]
+// `view!` writes paths that begin with `::leptos`. Here they name a crate with elements that are compiled once (`elements`).
 extern crate elements as leptos;
 
 pub mod api;

@@ -2,7 +2,7 @@
 //!
 //! Here is what both sides know of the page. The server's half is in `server`, the view in [`view`]. `docs/pages.md` explains it.
 
-#[cfg(feature = "hydrate")]
+// Elements that are compiled once.
 extern crate elements as leptos;
 
 #[cfg(feature = "ssr")]

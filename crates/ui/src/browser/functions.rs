@@ -4,12 +4,9 @@
 //! do nothing else; those that are called while it renders say so. In the browser, a function whose type differs from the
 //! list does not compile.
 
-use leptos::{
-    prelude::{AnyView, RenderHtml},
-    web_sys::{
-        ClipboardEvent, DragEvent, Element, Event, HtmlDialogElement, HtmlElement, HtmlIFrameElement,
-        HtmlTextAreaElement, KeyboardEvent, MouseEvent, PointerEvent, Text,
-    },
+use leptos::web_sys::{
+    ClipboardEvent, DragEvent, Element, Event, HtmlDialogElement, HtmlElement, HtmlIFrameElement,
+    HtmlTextAreaElement, KeyboardEvent, MouseEvent, PointerEvent, Text,
 };
 
 use super::{
@@ -108,10 +105,6 @@ browser_functions! {
         fn scroll_into_view(element: &HtmlElement);
         fn scroll_to_selector(selector: &str);
         fn show_in_row(row: &str, part: &str);
-    }
-    erase {
-        // Called by the server.
-        fn erase(view: impl RenderHtml) -> AnyView = leptos::prelude::IntoAny::into_any(view);
     }
     events {
         fn open_event_stream(url: &str, call: impl Fn(ResponseEvent) + 'static) -> EventStream = EventStream;

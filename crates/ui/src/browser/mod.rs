@@ -14,8 +14,6 @@ mod documents;
 #[cfg(feature = "hydrate")]
 mod dom;
 #[cfg(feature = "hydrate")]
-mod erase;
-#[cfg(feature = "hydrate")]
 mod events;
 #[cfg(feature = "hydrate")]
 mod found;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::{Step, pick};
+use super::{Step, pick};
 
 pub fn view(step: Step) -> AnyView {
     view! {

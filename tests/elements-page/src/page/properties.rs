@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::{Step, pick};
+use super::{Step, pick};
 
 pub fn view(step: Step) -> AnyView {
     view! {

@@ -2,7 +2,7 @@
 
 use leptos::{ev::CustomEvent, html, prelude::*};
 
-use crate::Step;
+use super::Step;
 
 /// The calls of handlers so far.
 #[derive(Clone, Copy)]

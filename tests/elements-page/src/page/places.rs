@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use crate::Step;
+use super::Step;
 
 pub fn view(step: Step) -> AnyView {
     let is_even = move || step.get().is_multiple_of(2);
