@@ -88,6 +88,7 @@ test('a grid of 5,000 rows is sorted, filtered and read with the keyboard', asyn
   await page.route('**/rpc/library*', (route) => route.fulfill({ json: { as_of: 1e9, articles, streams: [] } }));
   const ids = Array.from({ length: columns }, (_, number) => `01a2217b-0000-7000-8000-${`${number}`.padStart(12, '0')}`);
   const view = {
+    as_of: 1e9,
     columns: ids.map((id, number) => ({ id, name: `Column ${number}`, question: 'Which?', type: number % 2 ? 'number' : 'text', revision: 0 })),
     cells: ids.map((id, number) => ({
       column_id: id,

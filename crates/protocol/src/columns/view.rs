@@ -33,6 +33,7 @@ pub struct FillEstimate {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ColumnsView {
     /// A position of the log that this state includes. Later events may be included, too.
+    #[serde(default)]
     pub as_of: Position,
     /// Oldest first.
     pub columns: Vec<Column>,
