@@ -12,10 +12,7 @@ pub(super) async fn check_database(app: AppState) {
     match app.storage.find_damage(app.shutdown.clone()).await {
         Ok(_) if app.shutdown.is_cancelled() => {}
         Ok(found) if found.is_empty() => {
-            tracing::info!(
-                "the database was checked for damage in {:.1?}: none found",
-                began.elapsed()
-            );
+            tracing::info!("no damage found in the database in {:.1?}", began.elapsed());
         }
         Ok(found) => {
             for damage in &found {

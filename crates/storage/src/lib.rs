@@ -408,7 +408,7 @@ pub trait Storage:
     async fn trim_log(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError>;
 
     /// Checks the whole database in the background and returns a description of each damage found. Empty if
-    /// it is stopped before it ends.
+    /// it is stopped before it ends, and for a database that this process has made.
     async fn find_damage(&self, stop: CancellationToken) -> Result<Vec<String>, StorageError>;
 
     /// Brings the files into a form that is easy to copy, and releases them. Later reads and changes fail.

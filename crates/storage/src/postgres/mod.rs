@@ -139,6 +139,7 @@ impl SqlStorage {
             writer: Arc::new(Mutex::new(writer)),
             readers: Readers::of_postgres(readers, preparation),
             lacks_earlier_data,
+            is_new,
             nodes: nodes.map(Arc::new),
         })
     }

@@ -77,6 +77,8 @@ pub struct SqlStorage {
     pub(crate) readers: Readers,
     /// True if the database existed and was empty although other files show that it once had data.
     pub(crate) lacks_earlier_data: bool,
+    /// True if this process has made the database.
+    pub(crate) is_new: bool,
     /// This process as one of several nodes; `None` if it is the only one.
     pub(crate) nodes: SharedNodes,
 }
@@ -396,6 +398,9 @@ impl Storage for SqlStorage {
     }
 
     async fn find_damage(&self, stop: CancellationToken) -> Result<Vec<String>, StorageError> {
+        if self.is_new {
+            return Ok(Vec::new());
+        }
         let connector = self.writer.lock().await.connector.clone();
         match connector {
             Connector::Sqlite(options) => damage_check::find_damage(&options, stop).await,

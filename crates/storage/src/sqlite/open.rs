@@ -62,8 +62,10 @@ impl SqlStorage {
         let lock = data_folder::lock_folder(folder, false)?;
         data_folder::make_private(folder);
         let lacks_earlier_data = data_folder::prepare_database_file(folder, &lock)?;
+        let file = folder.join(DATABASE_FILE_NAME);
+        let is_new = std::fs::metadata(&file).is_ok_and(|file| file.len() == 0);
         let options = SqliteConnectOptions::new()
-            .filename(folder.join(DATABASE_FILE_NAME))
+            .filename(file)
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             // A published commit must survive a power cut. Batching the commits makes that cheap.
@@ -111,6 +113,7 @@ impl SqlStorage {
             writer,
             readers: Readers::of_sqlite(readers),
             lacks_earlier_data,
+            is_new,
             nodes: None,
         })
     }
