@@ -54,6 +54,8 @@ test('a reader sees a project until it is not shared any more', async ({ browser
     await expect(dialog.getByRole('button', { name: 'Remove ben' })).toBeVisible();
     await expectAccessible(page);
     await screenshots(page, 'project-readers');
+    await expect(chat.list.getByRole('link', { name: 'Garden Shared with one person' })).toBeVisible();
+    await expect(page.getByText('Shared with one person').last()).toBeAttached();
   });
 
   const link = other.list.getByRole('link', { name: /^Garden/ });
@@ -84,6 +86,7 @@ test('a reader sees a project until it is not shared any more', async ({ browser
     await expect(second.getByRole('article', { name: 'Answer' })).toContainText('In autumn.');
     await dialog.getByRole('button', { name: 'Remove ben' }).click();
     await expect(dialog.getByText('Only you.')).toBeVisible();
+    await expect(chat.list.getByRole('link', { name: 'Garden', exact: true })).toBeVisible();
     await expect(reader.getByRole('alert')).toContainText('This project is no longer shared with you');
     await expect(link).toHaveCount(0);
     await expect(second.getByRole('alert')).toContainText('This conversation is no longer shared');

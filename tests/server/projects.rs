@@ -74,7 +74,7 @@ async fn conversations_are_in_one_project_or_none() {
     assert_eq!(titles(&parlor, "").await, ["Rain?", "Tulips?"]);
     let (_, list) = parlor.get_json("/api/projects").await;
     let expected = json!({ "as_of": list["as_of"], "projects": [{
-        "id": id, "conversations": 1, "files": 0,
+        "id": id, "conversations": 1, "files": 0, "readers": 0,
         "project": { "name": "The garden", "colour": "green", "instructions": "Answer as a gardener." },
     }], "limit": 100 });
     assert_eq!(list, expected);

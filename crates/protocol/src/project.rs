@@ -88,6 +88,9 @@ pub struct ListedProject {
     /// The number of its files.
     #[schemars(default)]
     pub files: usize,
+    /// The number of other people who may read it.
+    #[schemars(default)]
+    pub readers: usize,
 }
 
 /// A user's projects.

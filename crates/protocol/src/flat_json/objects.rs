@@ -91,7 +91,7 @@ plain! {
     ScheduledRun { planned_at, started_at; conversation_id, report_id, status };
     ScheduleList { schedules, limit };
     Project { name; model } with colour, instructions, disabled_tools;
-    ListedProject { id, project, conversations, files };
+    ListedProject { id, project, conversations, files } with readers;
     ProjectFiles { files, limit };
     FileList { files, total, used_bytes, limit_bytes; next };
     ListedFile { file, created_at, uses } with more_uses;

@@ -290,9 +290,15 @@ pub async fn sharing_ends_with_project_and_accounts(backend: &dyn Backend) {
     assert_eq!(storage.project_readers(TEST_USER, id).await.unwrap(), []);
     assert_eq!(storage.projects(TEST_USER).await.unwrap().len(), 1);
 
+    // The owner is told of a reader whose account is deleted.
+    let readers = async || storage.projects(TEST_USER).await.unwrap()[0].readers;
     commit_one(storage, &add(TEST_USER, id, &[ben])).await.unwrap();
+    assert_eq!(readers().await, 1);
+    let position = storage.last_position(TEST_USER).await.unwrap();
     delete_user(storage, ben, None).await.unwrap();
+    assert_eq!(told(storage, TEST_USER, position).await, [false]);
     assert_eq!(storage.project_readers(TEST_USER, id).await.unwrap(), []);
+    assert_eq!(readers().await, 0);
 }
 
 pub async fn readers_are_limited(backend: &dyn Backend) {

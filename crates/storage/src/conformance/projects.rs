@@ -121,6 +121,7 @@ pub async fn a_project_is_its_owners_alone(backend: &dyn Backend) {
         project: garden(),
         conversations: 1,
         files: 0,
+        readers: 0,
     };
     assert_eq!(listed(storage, TEST_USER).await, [expected]);
 
@@ -340,6 +341,7 @@ pub async fn an_heir_gets_the_projects(backend: &dyn Backend) {
         project: garden(),
         conversations: 1,
         files: 0,
+        readers: 0,
     };
     assert_eq!(listed(storage, TEST_USER).await, [expected]);
     let [list, _] = folded_lists(storage).await;

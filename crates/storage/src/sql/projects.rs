@@ -19,7 +19,8 @@ macro_rules! select {
         concat!(
             "SELECT p.id, p.definition, (SELECT count(*) FROM conversations c \
                  WHERE c.user_id = p.user_id AND c.project_id = p.id AND c.trashed_at IS NULL) AS conversations, \
-                 (SELECT count(*) FROM files f WHERE f.user_id = p.user_id AND f.project_id = p.id) AS files \
+                 (SELECT count(*) FROM files f WHERE f.user_id = p.user_id AND f.project_id = p.id) AS files, \
+                 (SELECT count(*) FROM project_readers r WHERE r.project_id = p.id) AS readers \
              FROM projects p WHERE p.user_id = $1",
             $condition
         )
@@ -200,5 +201,6 @@ fn read_project(row: &Row) -> Result<ListedProject, StorageError> {
         project: json(row, "definition")?,
         conversations: count("conversations")?,
         files: count("files")?,
+        readers: count("readers")?,
     })
 }

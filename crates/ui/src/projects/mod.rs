@@ -34,6 +34,18 @@ pub fn project_sign(colour: ProjectColour) -> AnyView {
     view! { <span class=sign_class(colour)>{icons::folder()}</span> }.erase()
 }
 
+/// Says that other people read a project; nothing without any.
+pub fn readers_sign(readers: usize) -> Option<AnyView> {
+    (readers > 0).then(|| {
+        view! {
+            <span class="project-readers" title=texts::read_by(readers)>
+                {icons::people()} <span class="visually-hidden">{texts::read_by(readers)}</span>
+            </span>
+        }
+        .erase()
+    })
+}
+
 fn sign_class(colour: ProjectColour) -> &'static str {
     match colour {
         ProjectColour::Grey => "project-sign",

@@ -2,7 +2,7 @@
 
 use leptos::{ev, html, prelude::*};
 
-use super::{MovedChats, dialogs::Frame, project_sign, texts};
+use super::{MovedChats, dialogs::Frame, project_sign, readers_sign, texts};
 use crate::{
     browser,
     components::icons,
@@ -24,7 +24,7 @@ pub fn move_dialog(frame: Frame, chats: MovedChats) -> AnyView {
         let MovedChats { list, ids } = chats.get_value();
         list.change(ids, ListChange::Move { project_id });
     };
-    let row = move |sign: AnyView, name: String, project_id: Option<ProjectId>| {
+    let row = move |sign: AnyView, (name, readers): (String, usize), project_id: Option<ProjectId>| {
         let is_present = present == Some(project_id);
         view! {
             <li>
@@ -34,7 +34,7 @@ pub fn move_dialog(frame: Frame, chats: MovedChats) -> AnyView {
                     aria-current=is_present.then_some("true")
                     on:click=move |_| move_to(project_id)
                 >
-                    {sign} <span class="menu-name" dir="auto">{name}</span>
+                    {sign} <span class="menu-name" dir="auto">{name}</span> {readers_sign(readers)}
                     {is_present.then(|| view! { <span class="menu-check">{icons::check()}</span> }.erase())}
                 </button>
             </li>
@@ -42,11 +42,12 @@ pub fn move_dialog(frame: Frame, chats: MovedChats) -> AnyView {
         .erase()
     };
     let rows = move || {
-        let none = row(icons::chat(), texts::NO_PROJECT.into(), None);
+        let none = row(icons::chat(), (texts::NO_PROJECT.into(), 0), None);
         let of_projects = projects.with(|list| {
             let row = |listed: &ListedProject| {
                 let sign = project_sign(listed.project.colour);
-                row(sign, listed.project.name.clone(), Some(listed.id))
+                let name = listed.project.name.clone();
+                row(sign, (name, listed.readers), Some(listed.id))
             };
             list.projects.iter().map(row).collect::<Vec<_>>()
         });

@@ -36,6 +36,13 @@ fn head(id: ProjectId) -> AnyView {
         let project = project.get()?;
         Some(view! { {project_sign(project.colour)} <span dir="auto">{project.name}</span> }.erase())
     };
+    let readers = Memo::new(move |_| projects.get(id).map_or(0, |listed| listed.readers));
+    let shared = move || {
+        let readers = readers.get();
+        (readers > 0).then(|| {
+            view! { <p class="project-shared">{icons::people()} {texts::read_by(readers)}</p> }.erase()
+        })
+    };
     let instructions = move || {
         let text = project.with(|project| {
             project
@@ -58,6 +65,7 @@ fn head(id: ProjectId) -> AnyView {
                     dialogs.delete(id, ".project-title button:last-of-type".into());
                 }).view()}
             </div>
+            {shared}
             {instructions}
         </section>
     }

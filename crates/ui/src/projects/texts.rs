@@ -90,6 +90,13 @@ pub(super) const CLOSE: &str = "Close";
 /// Before the time.
 pub(super) const SINCE: &str = "since ";
 
+pub(super) fn read_by(readers: usize) -> String {
+    match readers {
+        1 => "Shared with one person".into(),
+        readers => ["Shared with ", &usize::to_string(&readers), " people"].concat(),
+    }
+}
+
 pub(super) fn remove_reader(name: &str) -> String {
     ["Remove ", name].concat()
 }

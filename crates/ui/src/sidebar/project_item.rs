@@ -17,7 +17,7 @@ use crate::{
         icons,
         menu::{ItemKind, Menu},
     },
-    projects::{project_sign, use_project_dialogs},
+    projects::{project_sign, readers_sign, use_project_dialogs},
     runtime::{bidi::isolated, each::Each, erase::Erase},
     state::{route::Route, use_navigation, use_projects},
 };
@@ -110,6 +110,7 @@ fn project_item(id: ProjectId, groups: Memo<Vec<RowGroup>>, menu: ProjectMenu) -
     let (stop, dragging) = (expect_context::<TabStop>(), expect_context::<Dragging>());
     let project = Memo::new(move |_| projects.get(id).map(|listed| listed.project).unwrap_or_default());
     let name = Memo::new(move |_| project.with(|project| project.name.clone()));
+    let readers = Memo::new(move |_| projects.get(id).map_or(0, |listed| listed.readers));
     let here = Memo::new(move |_| page_route.get() == Route::Project(id));
     let is_open = Memo::new(move |_| view.is_unfolded(id));
     let key = RowKey::Project(id);
@@ -172,6 +173,7 @@ fn project_item(id: ProjectId, groups: Memo<Vec<RowGroup>>, menu: ProjectMenu) -
                 >
                     {move || project_sign(project.with(|project| project.colour))}
                     <span class="item-title" dir="auto">{move || name.get()}</span>
+                    {move || readers_sign(readers.get())}
                 </a>
                 <div class="item-actions needs-script">{menu.button(id, name)}</div>
             </div>

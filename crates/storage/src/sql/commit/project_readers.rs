@@ -15,7 +15,7 @@ use crate::{
 };
 use parlor_protocol::{ConversationId, ProjectId, UserEvent, UserId};
 
-/// Readers, each with a project. In the order in which their logs are locked.
+/// People, each with a project that they are told about. In the order in which their logs are locked.
 pub(super) type Readers = BTreeSet<(UserId, ProjectId)>;
 
 impl Batch<'_> {
@@ -132,7 +132,8 @@ impl Batch<'_> {
         entry.store(connection, self.at).await
     }
 
-    /// Ends all rights to read the projects of a user, whose account is being deleted, and tells the readers.
+    /// Ends all rights to read the projects of a user, whose account is being deleted, and all rights of that user. Tells the readers
+    /// and the owners.
     pub(super) async fn end_sharing_of_projects(
         &mut self,
         connection: &mut Connection,
@@ -143,7 +144,13 @@ impl Batch<'_> {
             .bind_value(user_id)
             .execute(&mut *connection)
             .await?;
-        self.tell(connection, readers, true).await
+        self.tell(&mut *connection, readers, true).await?;
+        let owners = owners_of_read_projects(&mut *connection, user_id).await?;
+        query("DELETE FROM project_readers WHERE user_id = $1")
+            .bind_value(user_id)
+            .execute(&mut *connection)
+            .await?;
+        self.tell(connection, owners, false).await
     }
 
     /// Tells the readers of a user's projects that they can read them again, or can't, since the account was enabled or disabled.
@@ -230,6 +237,18 @@ pub(super) async fn readers_of_project(
 async fn readers_of_user(connection: &mut Connection, user_id: UserId) -> Result<Readers, ChangeError> {
     let select = query(
         "SELECT r.user_id, r.project_id FROM projects p JOIN project_readers r ON r.project_id = p.id WHERE p.user_id = $1",
+    );
+    read(connection, select.bind_value(user_id)).await
+}
+
+/// Returns the owners of the projects that a user may read, each with a project.
+async fn owners_of_read_projects(
+    connection: &mut Connection,
+    user_id: UserId,
+) -> Result<Readers, ChangeError> {
+    let select = query(
+        "SELECT p.user_id, p.id AS project_id FROM project_readers r JOIN projects p ON p.id = r.project_id \
+         WHERE r.user_id = $1",
     );
     read(connection, select.bind_value(user_id)).await
 }

@@ -130,6 +130,7 @@ fn project(text: &str) -> ListedProject {
         },
         conversations: 1,
         files: 2,
+        readers: 3,
     }
 }
 
