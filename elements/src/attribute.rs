@@ -65,6 +65,9 @@ pub(crate) enum Before {
     Shown(Value),
 }
 
+/// A server has no events, properties and references. It drops a view on any thread, and what they hold may belong to one.
+const IS_SERVER: bool = cfg!(feature = "ssr");
+
 /// The name of the HTML of an element among its attributes.
 const INNER_HTML: &str = "inner_html";
 
@@ -272,6 +275,9 @@ impl Element {
 
     /// Sets a property of the element in the page.
     pub fn prop(self, name: &'static str, value: impl PropertyValue) -> Self {
+        if IS_SERVER {
+            return self;
+        }
         self.with(Attribute::Property(name, value.into_property()))
     }
 
@@ -281,8 +287,7 @@ impl Element {
         E: EventDescriptor,
         E::EventType: From<types::Event>,
     {
-        // A server has no events, and drops a view on any thread; a handler belongs to one.
-        if cfg!(feature = "ssr") {
+        if IS_SERVER {
             return self;
         }
         self.with(Attribute::Event(EventHandler {
@@ -299,6 +304,9 @@ impl Element {
         NodeRef<E>: NodeRefContainer<E>,
         E::Output: 'static,
     {
+        if IS_SERVER {
+            return self;
+        }
         self.with(Attribute::NodeRef(Box::new(move |element| {
             reference.load(element)
         })))

@@ -6,7 +6,12 @@
 //!
 //! `view!` writes paths that begin with `::leptos`. The page of Parlor knows this crate by that name: it has all of Leptos,
 //! with other functions where `view!` creates elements, and where it takes a value as a child. The server renders the HTML of Leptos's
-//! own elements, but for attributes `class` without classes.
+//! own elements, except that there is no attribute `class` without classes, and that the text of a `textarea` is escaped.
+//!
+//! Attributes that read resources are not awaited, and pages are not streamed out of order: no page does either.
+
+#[cfg(all(feature = "ssr", target_arch = "wasm32"))]
+compile_error!("a browser has no use for the feature `ssr`: its pages would have no events");
 
 mod attribute;
 mod child;

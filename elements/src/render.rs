@@ -95,7 +95,7 @@ pub(crate) use render_html;
 #[cfg(feature = "ssr")]
 pub(crate) use crate::to_html::DynHtml;
 
-/// A server renders any view.
+/// Has no methods: only a server renders HTML.
 #[cfg(not(feature = "ssr"))]
 pub(crate) trait DynHtml {}
 

@@ -49,7 +49,7 @@ pub(crate) trait Html: Send + Sized {
     fn collect_children<'a>(&'a mut self, children: &mut Vec<&'a mut Child>);
 }
 
-/// Lets the views of other types find out what they will await.
+/// Runs `dry_resolve` of the views of other types.
 pub(crate) fn dry_resolve(view: &mut impl Html) {
     let mut children = Vec::new();
     view.collect_children(&mut children);

@@ -8,6 +8,7 @@ use leptos::{
     prelude::*,
     tachys::{ssr::StreamBuilder, view::Position},
 };
+use send_wrapper::SendWrapper;
 
 #[path = "../../tests/elements-page/src/page/mod.rs"]
 mod page;
@@ -58,7 +59,7 @@ fn texts_and_attributes_are_escaped() {
 }
 
 #[tokio::test]
-async fn what_a_view_awaits_is_in_the_page() {
+async fn awaited_views_are_rendered() {
     let owner = Owner::new();
     let view = owner.with(|| {
         let awaited = |text: &'static str| {
@@ -74,6 +75,10 @@ async fn what_a_view_awaits_is_in_the_page() {
 
 #[test]
 fn a_view_with_handlers_can_end_on_another_thread() {
-    let view = Owner::new().with(|| view! { <button on:click=|_| {} prop:value="a">"Go"</button> });
+    let of_thread = SendWrapper::new(1);
+    let (handled, read) = (of_thread.clone(), of_thread);
+    let view = Owner::new().with(|| {
+        view! { <button on:click=move |_| drop(handled.clone()) prop:value=move || read.to_string()>"Go"</button> }
+    });
     assert!(std::thread::spawn(move || drop(view)).join().is_ok());
 }

@@ -12,12 +12,13 @@ use super::{
 };
 use crate::{
     api::{columns as rpc, reports as jobs},
+    browser,
     components::{
         confirm::{Confirm, ConfirmRequest},
         toast::{Toasts, use_toasts},
     },
     grid::GridContent,
-    runtime::requests::LastRequest,
+    runtime::{backoff::backoff_ms, requests::LastRequest},
     state::{Connection, PageUpdate, remote::Remote, replica::Replica, use_connection, use_feeds},
 };
 use parlor_protocol::{
@@ -27,6 +28,9 @@ use parlor_protocol::{
     json,
     report::REPORTS_PAGE,
 };
+
+/// The number of loads that may fail one after the other. The next change of a job loads the cells again.
+const MAX_FAILURES: u32 = 8;
 
 /// The state of a grid with columns, for as long as it is shown.
 #[derive(Clone, Copy)]
@@ -49,6 +53,8 @@ pub struct ColumnsState {
     pub dialog: RwSignal<Option<OpenDialog>>,
     requests: LastRequest,
     followed: StoredValue<Replica<FollowedJob>>,
+    /// The number of loads that have failed since one succeeded.
+    failures: StoredValue<u32>,
 }
 
 impl ColumnsState {
@@ -76,6 +82,7 @@ impl ColumnsState {
             dialog: RwSignal::new(None),
             requests: LastRequest::new(),
             followed: StoredValue::default(),
+            failures: StoredValue::new(0),
         }
     }
 
@@ -95,26 +102,53 @@ impl ColumnsState {
         self.followed.update_value(Replica::begin_load);
         spawn_local(async move {
             let loaded = self.connection.call(rpc::columns(source)).await;
-            // The page may be left by now.
             let is_last = self.requests.is_last(request);
-            let _ = self.followed.try_update_value(|followed| match &loaded {
+            let ended = self.followed.try_update_value(|followed| match &loaded {
                 Ok(view) if is_last => {
                     let job = FollowedJob::new(view, followed.get());
                     // No change of a job needs the one before it.
                     let _ = followed.finish_load(job);
                 }
-                _ => followed.end_load(),
+                _ => {
+                    followed.end_load();
+                    if let Some(job) = followed.get_mut() {
+                        job.is_outdated |= loaded.is_err();
+                    }
+                }
             });
-            if !is_last {
+            // The page may be left by now.
+            if ended.is_none() {
                 return;
             }
+            let has_failed = loaded.is_err();
             // What is shown is better than an error.
-            let is_shown = matches!(*self.view.read_untracked(), Remote::Ready(_));
-            if loaded.is_ok() || !is_shown {
+            if is_last && (!has_failed || !matches!(*self.view.read_untracked(), Remote::Ready(_))) {
                 self.view.set(loaded.into());
+            }
+            if has_failed {
+                self.try_again();
+            } else {
+                self.failures.set_value(0);
                 self.on_followed();
             }
         });
+    }
+
+    /// Loads what a failed load has left out, after a pause.
+    fn try_again(self) {
+        let failures = self.failures.try_update_value(|failures| {
+            *failures += 1;
+            *failures
+        });
+        let Some(failures) = failures.filter(|failures| *failures <= MAX_FAILURES) else {
+            return;
+        };
+        browser::set_timeout(backoff_ms(failures), move || {
+            if !self.followed.is_disposed() {
+                self.on_followed();
+            }
+        })
+        .detach();
     }
 
     /// Applies a change of a job.
@@ -132,6 +166,7 @@ impl ColumnsState {
     }
 
     /// Shows the job, and loads the cells again if it has more of them. One load at a time: the next one has all that came meanwhile.
+    /// Called after each change and each load.
     fn on_followed(self) {
         let (job, wants_load) = self.followed.with_value(|followed| match followed.get() {
             Some(known) => (known.job.clone(), known.is_outdated && !followed.is_loading()),

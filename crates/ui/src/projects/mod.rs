@@ -34,12 +34,12 @@ pub fn project_sign(colour: ProjectColour) -> AnyView {
     view! { <span class=sign_class(colour)>{icons::folder()}</span> }.erase()
 }
 
-/// Says that other people read a project; nothing without any.
+/// Returns a sign that other people may read a project; `None` without any.
 pub fn readers_sign(readers: usize) -> Option<AnyView> {
     (readers > 0).then(|| {
         view! {
-            <span class="project-readers" title=texts::read_by(readers)>
-                {icons::people()} <span class="visually-hidden">{texts::read_by(readers)}</span>
+            <span class="project-readers" title=texts::shared_with(readers)>
+                {icons::people()} <span class="visually-hidden">{texts::shared_with(readers)}</span>
             </span>
         }
         .erase()

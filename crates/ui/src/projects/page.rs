@@ -40,7 +40,7 @@ fn head(id: ProjectId) -> AnyView {
     let shared = move || {
         let readers = readers.get();
         (readers > 0).then(|| {
-            view! { <p class="project-shared">{icons::people()} {texts::read_by(readers)}</p> }.erase()
+            view! { <p class="project-shared">{icons::people()} {texts::shared_with(readers)}</p> }.erase()
         })
     };
     let instructions = move || {

@@ -90,7 +90,7 @@ pub(super) const CLOSE: &str = "Close";
 /// Before the time.
 pub(super) const SINCE: &str = "since ";
 
-pub(super) fn read_by(readers: usize) -> String {
+pub(super) fn shared_with(readers: usize) -> String {
     match readers {
         1 => "Shared with one person".into(),
         readers => ["Shared with ", &usize::to_string(&readers), " people"].concat(),

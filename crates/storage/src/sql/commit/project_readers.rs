@@ -139,18 +139,20 @@ impl Batch<'_> {
         connection: &mut Connection,
         user_id: UserId,
     ) -> Result<(), ChangeError> {
-        let readers = readers_of_user(&mut *connection, user_id).await?;
-        query("DELETE FROM project_readers WHERE project_id IN (SELECT id FROM projects WHERE user_id = $1)")
-            .bind_value(user_id)
-            .execute(&mut *connection)
-            .await?;
-        self.tell(&mut *connection, readers, true).await?;
-        let owners = owners_of_read_projects(&mut *connection, user_id).await?;
-        query("DELETE FROM project_readers WHERE user_id = $1")
-            .bind_value(user_id)
-            .execute(&mut *connection)
-            .await?;
-        self.tell(connection, owners, false).await
+        let readers = readers_of_user(&mut *connection, user_id).await?.into_iter();
+        let owners = owners_of_read_projects(&mut *connection, user_id)
+            .await?
+            .into_iter();
+        query(
+            "DELETE FROM project_readers WHERE user_id = $1 \
+             OR project_id IN (SELECT id FROM projects WHERE user_id = $1)",
+        )
+        .bind_value(user_id)
+        .execute(&mut *connection)
+        .await?;
+        let readers = readers.map(|(reader, project_id)| (reader, project_id, true));
+        let owners = owners.map(|(owner, project_id)| (owner, project_id, false));
+        self.tell_each(connection, readers.chain(owners).collect()).await
     }
 
     /// Tells the readers of a user's projects that they can read them again, or can't, since the account was enabled or disabled.
@@ -180,9 +182,21 @@ impl Batch<'_> {
         readers: Readers,
         deleted: bool,
     ) -> Result<(), ChangeError> {
-        for (reader, project_id) in readers {
+        let told = readers
+            .into_iter()
+            .map(|(reader, project_id)| (reader, project_id, deleted));
+        self.tell_each(connection, told.collect()).await
+    }
+
+    /// Logs for people, in the order of their logs, that a project has changed or, if true, can't be read any more.
+    async fn tell_each(
+        &mut self,
+        connection: &mut Connection,
+        told: BTreeSet<(UserId, ProjectId, bool)>,
+    ) -> Result<(), ChangeError> {
+        for (person, project_id, deleted) in told {
             let event = UserEvent::ProjectChanged { project_id, deleted };
-            self.log_event(&mut *connection, reader, ConversationId::NONE, None, event)
+            self.log_event(&mut *connection, person, ConversationId::NONE, None, event)
                 .await?;
         }
         Ok(())

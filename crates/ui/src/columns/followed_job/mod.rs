@@ -31,9 +31,14 @@ impl FollowedJob {
     /// Starts from loaded columns.
     pub fn new(view: &ColumnsView, before: Option<&Self>) -> Self {
         let mut others = before.map(|before| before.others.clone()).unwrap_or_default();
-        others.retain(|_, heard_at| *heard_at <= view.as_of);
+        // A node of an earlier version does not say it.
+        let as_of = match (view.as_of, before) {
+            (Position(0), Some(before)) => before.as_of,
+            (as_of, _) => as_of,
+        };
+        others.retain(|_, heard_at| *heard_at <= as_of);
         Self {
-            as_of: view.as_of,
+            as_of,
             job: view.job.clone(),
             loaded: view.job.as_ref().map(|job| (job.progress.done, job.status)),
             others,

@@ -96,6 +96,18 @@ fn a_job_of_other_rows_is_loaded_once() {
 }
 
 #[test]
+fn a_node_of_an_earlier_version_is_asked_once() {
+    let other = JobId::new();
+    let mut followed = Replica::new(FollowedJob::new(&view(0, None), None));
+    followed.apply(&change(2, &job(other, 0, 9)));
+    assert!(is_outdated(&followed));
+    followed.begin_load();
+    assert!(!finish_load(&mut followed, &view(0, None)));
+    followed.apply(&change(3, &job(other, 1, 9)));
+    assert!(!is_outdated(&followed));
+}
+
+#[test]
 fn long_jobs_are_loaded_in_parts() {
     let id = JobId::new();
     let mut followed = Replica::new(FollowedJob::new(&view(1, Some(job(id, 0, 100))), None));
