@@ -61,8 +61,11 @@ test('a reader sees a project until it is not shared any more', async ({ browser
   const link = other.list.getByRole('link', { name: /^Garden/ });
   await test.step('the reader finds it in the open page, and reads it', async () => {
     await expect(other.list.getByRole('heading', { name: 'Shared with you' })).toBeVisible();
-    await link.click();
+    await reader.keyboard.press('Control+k');
+    await reader.getByRole('combobox', { name: 'Search chats and actions' }).fill('gard');
+    await reader.getByRole('option', { name: /Garden.*Project of.*ann/ }).click();
     await expect(other.title).toHaveText('Garden');
+    await expect(link).toHaveAttribute('aria-current', 'page');
     await expect(reader.getByText('Answer for clay in Denmark.')).toBeVisible();
     await expect(reader.getByRole('link', { name: 'beds.txt' })).toBeVisible();
     await expect(other.message).toBeHidden();

@@ -10,13 +10,14 @@ use crate::{
     browser,
     commands::{Command, Shortcut, use_commands},
     components::icons,
+    runtime::bidi::isolated,
     state::{
         FoundPlace, page_registry::use_page_registry, route::Route, settings_tab::SETTINGS_PATH,
         use_conversation_list, use_conversations, use_models, use_navigation, use_projects,
     },
 };
 use parlor_protocol::{
-    ConversationId, ListedProject,
+    ConversationId,
     search::{HitKind, SearchHit, Snippet},
 };
 
@@ -242,24 +243,29 @@ fn pages() -> Vec<Entry> {
     pages
 }
 
+/// The user's projects, and those of others that the user may read.
 fn projects() -> Vec<Entry> {
+    let entry = |route: Route, name: &str, detail: String| {
+        let path = route.path();
+        let effect = Effect::Go(path.clone());
+        Entry {
+            detail,
+            ..Entry::new(Group::Pages, &path, name, "project", icons::folder, effect)
+        }
+    };
     use_projects().with(|list| {
-        let entry = |listed: &ListedProject| {
-            let path = Route::Project(listed.id).path();
-            let name = &listed.project.name;
-            Entry {
-                detail: texts::PROJECT.into(),
-                ..Entry::new(
-                    Group::Pages,
-                    &path,
-                    name,
-                    "project",
-                    icons::folder,
-                    Effect::Go(path.clone()),
-                )
-            }
-        };
-        list.projects.iter().map(entry).collect()
+        let own = list.projects.iter().map(|listed| {
+            entry(
+                Route::Project(listed.id),
+                &listed.project.name,
+                texts::PROJECT.into(),
+            )
+        });
+        let shared = list.shared.iter().map(|shared| {
+            let route = Route::SharedProject(shared.id);
+            entry(route, &shared.name, texts::project_of(&isolated(&shared.owner)))
+        });
+        own.chain(shared).collect()
     })
 }
 

@@ -65,6 +65,11 @@ pub(super) const NEW_PROJECT: &str = "New project";
 pub(super) const MOVE_CHAT: &str = "Move this chat to a project…";
 /// The kind of an entry that opens a project.
 pub(super) const PROJECT: &str = "Project";
+
+pub(super) fn project_of(owner: &str) -> String {
+    ["Project of ", owner].concat()
+}
+
 pub(super) const SHOW_ARCHIVED: &str = "Archived chats";
 pub(super) const RENAME_CHAT: &str = "Rename this chat";
 pub(super) const RENAME_FIELD: &str = "Title of the conversation";
