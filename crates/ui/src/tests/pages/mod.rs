@@ -211,28 +211,57 @@ fn problem(text: &str) -> RunError {
     }
 }
 
+/// A page that is made when it is needed, and its URL.
+pub struct OtherPage<'a> {
+    make: Box<dyn Fn() -> PageSnapshot + 'a>,
+    pub url: String,
+}
+
+impl<'a> OtherPage<'a> {
+    fn new(url: impl Into<String>, make: impl Fn() -> PageSnapshot + 'a) -> Self {
+        Self {
+            make: Box::new(make),
+            url: url.into(),
+        }
+    }
+
+    /// Of a registered page with its data.
+    fn opened<T: serde::Serialize>(text: &'a str, url: impl Into<String>, data: impl Fn() -> T + 'a) -> Self {
+        Self::new(url, move || PageSnapshot {
+            opened: Some(json(&data())),
+            ..page(text)
+        })
+    }
+
+    pub fn make(&self) -> PageSnapshot {
+        (self.make)()
+    }
+}
+
 /// The other pages with a user's texts in them: the settings, the literature, and errors.
-pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
-    let error = || ApiError::new(ErrorCode::Unavailable, text);
+pub fn other_pages(text: &str) -> Vec<OtherPage<'_>> {
+    let error = move || ApiError::new(ErrorCode::Unavailable, text);
     let id = ConversationId::new();
-    let route = Route::Conversation(id);
-    let failed = PageSnapshot {
+    let failed = move || PageSnapshot {
         list: Err(error()),
         transcript: Some(Err(error())),
         models: Err(error()),
         ..page(text)
     };
-    let settings = PageSnapshot {
+    let settings = move || PageSnapshot {
         personal: Some(json(&settings::personal(text))),
         ..page(text)
     };
+    let general = Route::Settings(SettingsTab::General).path();
     let mut pages = vec![
-        (failed, route.path()),
-        (settings, Route::Settings(SettingsTab::General).path()),
-        (page(text), Route::New.path()),
-        (project_page(text), Route::Project(PROJECT).path()),
-        (page(text), Route::Project(ProjectId::new()).path()),
-        (shared_project_page(text), Route::SharedProject(PROJECT).path()),
+        OtherPage::new(Route::Conversation(id).path(), failed),
+        OtherPage::new(general, settings),
+        OtherPage::new(Route::New.path(), move || page(text)),
+        OtherPage::new(Route::Project(PROJECT).path(), move || project_page(text)),
+        OtherPage::new(Route::Project(ProjectId::new()).path(), move || page(text)),
+        OtherPage::new(Route::SharedProject(PROJECT).path(), move || {
+            shared_project_page(text)
+        }),
     ];
     let edit = format!("/stream/{}", literature::STREAM_ID);
     for url in [
@@ -246,42 +275,32 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
         &edit,
         "/stream/new",
     ] {
-        let literature = PageSnapshot {
-            opened: Some(json(&literature::opened(text))),
-            ..page(text)
-        };
-        pages.push((literature, url.into()));
+        pages.push(OtherPage::opened(text, url, move || literature::opened(text)));
     }
-    let refused = LiteraturePageData {
-        library: Err(error()),
-        found: Some(Err(error())),
-        article: Some(Err(error())),
-    };
-    let literature = PageSnapshot {
-        opened: Some(json(&refused)),
-        ..page(text)
-    };
     for url in ["/literature/articles/11?q=tea", "/streams", &edit] {
-        pages.push((literature.clone(), url.into()));
-    }
-    for (table, url) in [
-        (None, "/data"),
-        (Some(Ok(data::table(text))), "/data/town/jobs"),
-        (Some(Err(error())), "/data/town/jobs?q=tea"),
-    ] {
-        let catalogue = data::catalogue(text);
-        let data = PageSnapshot {
-            opened: Some(json(&DataPageData { catalogue, table })),
-            ..page(text)
+        let refused = move || LiteraturePageData {
+            library: Err(error()),
+            found: Some(Err(error())),
+            article: Some(Err(error())),
         };
-        pages.push((data, url.into()));
+        pages.push(OtherPage::opened(text, url, refused));
+    }
+    for (url, has_table, has_failed) in [
+        ("/data", false, false),
+        ("/data/town/jobs", true, false),
+        ("/data/town/jobs?q=tea", true, true),
+    ] {
+        let data = move || DataPageData {
+            catalogue: data::catalogue(text),
+            table: has_table.then(|| match has_failed {
+                true => Err(error()),
+                false => Ok(data::table(text)),
+            }),
+        };
+        pages.push(OtherPage::opened(text, url, data));
     }
     for (opened, location) in reports::pages(text) {
-        let reports = PageSnapshot {
-            opened: Some(json(&opened)),
-            ..page(text)
-        };
-        pages.push((reports, location.to_url()));
+        pages.push(OtherPage::opened(text, location.to_url(), move || opened.clone()));
     }
     let list = schedules::list(text);
     let switched_off = ScheduleList {
@@ -296,11 +315,8 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
         (&switched_off, ScheduleLocation::List),
         (&switched_off, ScheduleLocation::New),
     ] {
-        let schedules = PageSnapshot {
-            opened: Some(json(list)),
-            ..page(text)
-        };
-        pages.push((schedules, location.to_url()));
+        let list = list.clone();
+        pages.push(OtherPage::opened(text, location.to_url(), move || list.clone()));
     }
     pages
 }
