@@ -83,9 +83,8 @@ mod properties {
             made.text.contains(&parsed_text(text)),
             "batch {index}: the question is shown as it is"
         );
-        let chosen = |number: usize| (seed % 4) as usize == (index + number) % 4;
         for (number, other) in pages::other_pages(text).iter().enumerate() {
-            if chosen(number) {
+            if pages::is_tried(seed, index, number) {
                 let made = parse_html(&render_html(&other.make(), &other.url));
                 assert_harmless(&format!("batch {index} at {}", other.url), &made, allowed);
             }

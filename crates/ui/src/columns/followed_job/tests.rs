@@ -1,4 +1,4 @@
-//! When the cells are loaded again.
+//! Loads of the cells after changes of a job.
 
 use super::*;
 use crate::state::{remote::Remote, replica::Replica};

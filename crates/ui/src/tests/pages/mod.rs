@@ -238,6 +238,11 @@ impl<'a> OtherPage<'a> {
     }
 }
 
+/// Returns true if a text is tried on one of the [`other_pages`], by the numbers of both. Each is on every fourth; the seed says on which.
+pub fn is_tried(seed: u64, text: usize, page: usize) -> bool {
+    (seed % 4) as usize == (text + page) % 4
+}
+
 /// The other pages with a user's texts in them: the settings, the literature, and errors.
 pub fn other_pages(text: &str) -> Vec<OtherPage<'_>> {
     let error = move || ApiError::new(ErrorCode::Unavailable, text);
