@@ -1,7 +1,7 @@
 //! Leptos with elements that are compiled once.
 //!
 //! Leptos's `view!` gives each element a type that contains the types of its attributes and children, and the compiler makes
-//! the code that renders, builds, hydrates and rebuilds it again for each of them: a third of the page's WASM, and half of the server's
+//! the code that renders, builds, hydrates and rebuilds it again for each of them: a third of the page's WASM, and a fifth of the server's
 //! program. Here every element has one type, [`Element`], that is data for one renderer.
 //!
 //! `view!` writes paths that begin with `::leptos`. The page of Parlor knows this crate by that name: it has all of Leptos,
