@@ -163,7 +163,7 @@ pub async fn deletes_all_memories_and_restores_one_in_place(backend: &dyn Backen
     assert_eq!(memory_texts(&*storage, other_user()).await, ["another"]);
 }
 
-fn of_project(project_id: ProjectId, text: &str) -> Change {
+pub fn of_project(project_id: ProjectId, text: &str) -> Change {
     Change::Personal {
         user_id: TEST_USER,
         change: PersonalChange::AddMemory {

@@ -4,6 +4,7 @@ use super::{
     accounts::{apply, create, make_accounts},
     conversation_lists::of_list,
     hand_over::delete_user,
+    memories,
     project_files::added,
     projects::{delete, garden, saved, turn_in},
     *,
@@ -368,4 +369,47 @@ pub async fn readers_are_told_of_changes(backend: &dyn Backend) {
         assert_eq!(told(storage, ben, position).await, [false], "{what}");
     }
     assert_eq!(told(storage, cat, Position(0)).await, [] as [bool; 0]);
+}
+
+pub async fn readers_are_not_told_of_what_they_do_not_see(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let storage = &*storage;
+    let id = project_of_three(storage).await;
+    let ben = other_user();
+    commit_one(storage, &add(TEST_USER, id, &[ben])).await.unwrap();
+    let trashed = talk(storage, id, "a").await;
+    let trash = ConversationChange::Trash {
+        trashed_at: Timestamp(1),
+    };
+    commit_one(storage, &of_list(trashed, trash)).await.unwrap();
+    let mut temporary = turn_in(TEST_USER, id, "b");
+    if let Change::Intent {
+        change: IntentChange::SendMessage { intent, .. },
+        ..
+    } = &mut temporary.change
+    {
+        intent.temporary = true;
+    }
+    let run = temporary.run;
+    let rename = ConversationChange::Rename { title: "c".into() };
+    let quiet = storage.last_position(ben).await.unwrap();
+    for change in [
+        memories::of_project(id, "Clay."),
+        temporary.change,
+        end_run(run, "Yes."),
+        of_list(run, rename),
+        of_list(
+            trashed,
+            ConversationChange::Erase {
+                trashed_at: Timestamp(1),
+            },
+        ),
+    ] {
+        commit_one(storage, &change).await.unwrap();
+    }
+    assert_eq!(told(storage, ben, quiet).await, [] as [bool; 0]);
+    commit_one(storage, &of_list(run, ConversationChange::Keep))
+        .await
+        .unwrap();
+    assert_eq!(told(storage, ben, quiet).await, [false], "it is kept");
 }

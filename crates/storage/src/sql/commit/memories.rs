@@ -114,7 +114,10 @@ impl Batch<'_> {
         (user_id, project_id): Place,
     ) -> Result<(), ChangeError> {
         match project_id {
-            Some(project_id) => self.log_project(connection, (user_id, project_id), false).await,
+            Some(project_id) => {
+                self.log_project_of_owner(connection, (user_id, project_id), false)
+                    .await
+            }
             None => Ok(self.log_settings_changed(connection, user_id).await?),
         }
     }

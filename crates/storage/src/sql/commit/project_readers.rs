@@ -227,14 +227,14 @@ pub(super) fn concerns_readers(change: &ConversationChange) -> bool {
     }
 }
 
-/// Returns the readers of a conversation's project.
+/// Returns the readers of a conversation's project; none of a temporary or deleted conversation, which they do not see.
 pub(super) async fn readers_of_conversation(
     connection: &mut Connection,
     key: Key,
 ) -> Result<Readers, ChangeError> {
     let select = query(
         "SELECT r.user_id, r.project_id FROM conversations c JOIN project_readers r ON r.project_id = c.project_id \
-         WHERE c.user_id = $1 AND c.id = $2",
+         WHERE c.user_id = $1 AND c.id = $2 AND c.temporary = 0 AND c.trashed_at IS NULL",
     );
     read(connection, select.bind_value(key.0).bind_value(key.1)).await
 }

@@ -253,11 +253,23 @@ impl Batch<'_> {
         (user_id, project_id): (UserId, ProjectId),
         deleted: bool,
     ) -> Result<(), ChangeError> {
-        let event = UserEvent::ProjectChanged { project_id, deleted };
-        self.log_event(&mut *connection, user_id, ConversationId::NONE, None, event)
+        self.log_project_of_owner(&mut *connection, (user_id, project_id), deleted)
             .await?;
         let readers = readers_of_project(&mut *connection, project_id).await?;
         self.tell(connection, readers, false).await
+    }
+
+    /// Logs for the owner alone that a project was changed: in something that its readers do not see.
+    pub(super) async fn log_project_of_owner(
+        &mut self,
+        connection: &mut Connection,
+        (user_id, project_id): (UserId, ProjectId),
+        deleted: bool,
+    ) -> Result<(), ChangeError> {
+        let event = UserEvent::ProjectChanged { project_id, deleted };
+        self.log_event(connection, user_id, ConversationId::NONE, None, event)
+            .await?;
+        Ok(())
     }
 }
 
