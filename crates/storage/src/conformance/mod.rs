@@ -206,6 +206,7 @@ macro_rules! conformance_tests {
                 sharing_ends_with_project_and_accounts,
                 readers_are_limited,
                 readers_are_told_of_changes,
+                readers_are_not_told_of_what_they_do_not_see,
             }
             provider_data {
                 run_context_has_provider_data_of_its_branch,
@@ -283,6 +284,7 @@ macro_rules! conformance_tests {
                 texts_are_found_by_their_words,
                 conditions_narrow_a_search,
                 search_finds_nothing_of_others,
+                indexing_nothing_wakes_nobody,
                 only_the_present_state_is_found,
                 files_and_articles_are_found,
                 long_lists_of_hits_have_pages,

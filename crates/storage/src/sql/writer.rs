@@ -185,7 +185,8 @@ impl WriteConnection {
             Err(error) => Err(error),
         };
         self.return_connection(indexed.is_ok(), connection).await;
-        if indexed.is_ok() {
+        // Without a change nobody is woken: whoever waits for changes would ask again at once, for ever.
+        if matches!(indexed, Ok(true)) {
             self.commits.send_replace(());
         }
         indexed

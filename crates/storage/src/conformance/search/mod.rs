@@ -141,6 +141,19 @@ pub async fn search_finds_nothing_of_others(backend: &dyn Backend) {
     assert_eq!(hits(&*storage, TEST_USER, "secret").await, before);
 }
 
+/// Whoever follows the commits to index them would be woken by itself, for ever.
+pub async fn indexing_nothing_wakes_nobody(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    while storage.index_old_data().await.expect("storage works") {}
+    let mut commits = storage.watch_commits().await;
+    commits.mark_unchanged();
+    assert!(!storage.index_old_data().await.expect("storage works"));
+    assert!(!commits.has_changed().expect("it is open"));
+    let turn = new_turn(TEST_USER, ConversationId::new(), "something");
+    commit_one(&*storage, &turn.change).await.expect("storage works");
+    assert!(commits.has_changed().expect("it is open"));
+}
+
 pub async fn only_the_present_state_is_found(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let storage = &*storage;
