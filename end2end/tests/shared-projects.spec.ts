@@ -8,7 +8,7 @@ import { expect, test } from '../support/test.ts';
 test.use({ environment: { PARLOR_AUTH: 'password' } });
 
 test('a reader sees a project until it is not shared any more', async ({ browser, browserLog, chat, page, parlor, upstream }) => {
-  browserLog.allow(/status of 40[04]/);
+  browserLog.allow(/status of 40[04]|net::ERR_FAILED/);
   await upstream.script({ steps: [{ text: 'In autumn.' }] });
   await page.goto('/');
   await makeFirstAccount(page, parlor, 'ann');
@@ -44,8 +44,11 @@ test('a reader sees a project until it is not shared any more', async ({ browser
   await chat.ready();
 
   await test.step('the owner names a reader', async () => {
+    await page.route('**/rpc/project_readers*', (route) => route.abort(), { times: 1 });
     await page.getByRole('button', { name: 'Share the project' }).click();
+    await dialog.getByRole('button', { name: 'Try again' }).click();
     await expect(dialog.getByText('Only you.')).toBeVisible();
+    await expect(dialog.getByRole('button', { name: 'Try again' })).toBeHidden();
     await dialog.getByLabel('Names of people here').fill('nobody');
     await dialog.getByRole('button', { name: 'Share', exact: true }).click();
     await expect(dialog.getByRole('alert')).toContainText('There is nobody here with the name');
@@ -87,10 +90,12 @@ test('a reader sees a project until it is not shared any more', async ({ browser
     await second.goto(reader.url());
     await second.getByRole('region', { name: 'Chats' }).getByRole('link', { name: /Tulips\?/ }).click();
     await expect(second.getByRole('article', { name: 'Answer' })).toContainText('In autumn.');
+    await reader.getByRole('button', { name: 'Leave' }).focus();
     await dialog.getByRole('button', { name: 'Remove ben' }).click();
     await expect(dialog.getByText('Only you.')).toBeVisible();
     await expect(chat.list.getByRole('link', { name: 'Garden', exact: true })).toBeVisible();
     await expect(reader.getByRole('alert')).toContainText('This project is no longer shared with you');
+    await expect(reader.locator('#shared-project')).toBeFocused();
     await expect(link).toHaveCount(0);
     await expect(second.getByRole('alert')).toContainText('This conversation is no longer shared');
     await screenshots(reader, 'shared-project-ended');

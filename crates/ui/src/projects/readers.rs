@@ -10,7 +10,7 @@ use crate::{
     runtime::{effect::effect, erase::Erase, requests::LastRequest, when::When},
     state::{Projects, use_projects},
 };
-use parlor_protocol::{ApiError, ProjectId, ProjectReader, ProjectReaders};
+use parlor_protocol::{ProjectId, ProjectReader, ProjectReaders};
 
 /// The dialog's heading, which takes the focus when the pressed button is gone.
 const HEADING: &str = "#project-dialog-title";
@@ -22,8 +22,11 @@ struct Readers {
     /// `None` until they are loaded.
     list: RwSignal<Option<Vec<ProjectReader>>>,
     names: NodeRef<html::Input>,
-    is_busy: RwSignal<bool>,
+    is_adding: RwSignal<bool>,
+    /// Why nobody was added or removed.
     error: RwSignal<Option<String>>,
+    /// Why the list is missing, or not the latest.
+    list_error: RwSignal<Option<String>>,
     requests: LastRequest,
 }
 
@@ -34,8 +37,9 @@ pub fn readers(frame: Frame, id: ProjectId) -> AnyView {
         projects,
         list: RwSignal::new(None),
         names: NodeRef::new(),
-        is_busy: RwSignal::new(false),
+        is_adding: RwSignal::new(false),
         error: RwSignal::new(None),
+        list_error: RwSignal::new(None),
         requests: LastRequest::new(),
     };
     // One who leaves the project is told of as a change of it.
@@ -52,6 +56,16 @@ pub fn readers(frame: Frame, id: ProjectId) -> AnyView {
         list.map(|reader| row(readers, reader)).collect::<Vec<_>>()
     };
     let is_empty = move || readers.list.with(|list| list.as_ref().is_some_and(Vec::is_empty));
+    let is_loading = move || readers.list.with(Option::is_none) && readers.list_error.with(Option::is_none);
+    let failure = move || {
+        readers.list_error.get().map(|error| {
+            view! {
+                <p class="project-alarm" role="alert">{error}</p>
+                <button type="button" class="button button-quiet" on:click=move |_| readers.load()>{texts::TRY_AGAIN}</button>
+            }
+            .erase()
+        })
+    };
     view! {
         <form on:submit=submit>
             <h2 id="project-dialog-title" tabindex="-1">{texts::SHARE_TITLE}</h2>
@@ -72,7 +86,7 @@ pub fn readers(frame: Frame, id: ProjectId) -> AnyView {
             <div role="alert" class="project-alarm">{move || readers.error.get()}</div>
             <div class="dialog-actions">
                 <button type="button" class="button" on:click=move |_| frame.close()>{texts::CLOSE}</button>
-                <button class="button button-primary" aria-disabled=move || readers.is_busy.get().then_some("true")>
+                <button class="button button-primary" aria-disabled=move || readers.is_adding.get().then_some("true")>
                     {texts::SHARE}
                 </button>
             </div>
@@ -82,7 +96,11 @@ pub fn readers(frame: Frame, id: ProjectId) -> AnyView {
             <When when=is_empty>
                 <p class="settings-empty">{texts::NO_READERS}</p>
             </When>
-            <ul class="settings-list" aria-busy=move || readers.list.with(Option::is_none).to_string()>
+            <When when=is_loading>
+                <p class="settings-empty" role="status">{texts::LOADING}</p>
+            </When>
+            {failure}
+            <ul class="settings-list">
                 {rows}
             </ul>
         </section>
@@ -113,8 +131,25 @@ fn row(readers: Readers, reader: ProjectReader) -> AnyView {
 }
 
 impl Readers {
+    /// Loads the list again, which another page may have changed.
     fn load(self) {
-        self.request(project_readers(self.id), || {});
+        let (number, connection) = (self.requests.begin(), self.projects.connection());
+        spawn_local(async move {
+            let loaded = connection.call(project_readers(self.id)).await;
+            if !self.requests.is_last(number) {
+                return;
+            }
+            match loaded {
+                Ok(found) => self.show(found),
+                Err(error) => drop(self.list_error.try_set(Some(error.message))),
+            }
+        });
+    }
+
+    /// Shows a list. The dialog may be closed by now.
+    fn show(self, found: ProjectReaders) {
+        self.list_error.try_set(None);
+        self.list.try_set(Some(found.readers));
     }
 
     fn add(self) {
@@ -124,33 +159,27 @@ impl Readers {
         let written = field.value();
         let names = written.split([',', ' ', '\n']).filter(|name| !name.is_empty());
         let names: Vec<String> = names.map(str::to_owned).collect();
-        if self.is_busy.get_untracked() || names.is_empty() {
+        if self.is_adding.get_untracked() || names.is_empty() {
             return;
         }
-        self.is_busy.set(true);
-        self.request(add_project_readers(self.id, names), move || field.set_value(""));
-    }
-
-    /// Sends a request for the readers, and then does something if it succeeded.
-    fn request(
-        self,
-        request: impl Future<Output = Result<ProjectReaders, ApiError>> + 'static,
-        and_then: impl FnOnce() + 'static,
-    ) {
-        let (number, connection) = (self.requests.begin(), self.projects.connection());
+        self.is_adding.set(true);
         self.error.set(None);
+        let (number, connection) = (self.requests.begin(), self.projects.connection());
         spawn_local(async move {
-            let loaded = connection.call(request).await;
-            // The dialog may be closed by now.
-            self.is_busy.try_set(false);
-            match loaded {
+            let added = connection.call(add_project_readers(self.id, names)).await;
+            self.is_adding.try_set(false);
+            match added {
                 Ok(found) => {
-                    and_then();
+                    field.set_value("");
                     if self.requests.is_last(number) {
-                        self.list.try_set(Some(found.readers));
+                        self.show(found);
                     }
                 }
-                Err(error) => drop(self.error.try_set(Some(error.message))),
+                Err(error) => {
+                    self.error.try_set(Some(error.message));
+                    // Another page's change may have been passed over for this request.
+                    self.load();
+                }
             }
         });
     }

@@ -1,81 +1,30 @@
 //! The page of a project of another person: what its readers see, and nothing that changes it.
 
+mod content;
+
 use std::sync::Arc;
 
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 
+use self::content::{Content, SharedPage};
 use super::{project_sign, texts};
 use crate::{
-    api::projects,
     browser,
     components::{
         confirm::{Confirm, ConfirmRequest},
         icons,
         time::Time,
-        toast::{Toasts, use_toasts},
     },
-    runtime::{each::Each, erase::Erase, requests::LastRequest, when::When},
-    state::{Projects, snapshot::OpenedSharedProject, use_projects},
+    runtime::{each::Each, erase::Erase, when::When},
 };
 use parlor_protocol::{
-    ApiError, Attachment, ErrorCode, ProjectId, SharedChat, SharedProjectContent,
-    attachment::AttachmentDisplay, number_format::format_size, sharing::shared_path,
+    Attachment, ProjectId, SharedChat, attachment::AttachmentDisplay, number_format::format_size,
+    sharing::shared_path,
 };
-
-/// The content as it is known.
-#[derive(Clone)]
-enum Content {
-    Loading,
-    Here(SharedProjectContent),
-    /// It can't be read: it never could, or (`true`) not any more.
-    Gone(bool),
-}
-
-#[derive(Clone, Copy)]
-struct SharedPage {
-    id: ProjectId,
-    projects: Projects,
-    toasts: Toasts,
-    content: RwSignal<Content>,
-    error: RwSignal<Option<String>>,
-    is_loading_more: RwSignal<bool>,
-    requests: LastRequest,
-}
 
 /// The page of a project of another person.
 pub fn shared_project(id: ProjectId) -> AnyView {
-    let projects = use_projects();
-    let opened = use_context::<OpenedSharedProject>()
-        .and_then(|opened| opened.0.try_update_value(Option::take).flatten());
-    let of_this = |content: &SharedProjectContent| content.project.id == id;
-    // The project that was opened first, as it was then.
-    let content = match opened {
-        Some(Ok(content)) if of_this(&content) => Content::Here(content),
-        Some(Err(error)) if error.code == ErrorCode::NotFound => Content::Gone(false),
-        _ => Content::Loading,
-    };
-    let page = SharedPage {
-        id,
-        projects,
-        toasts: use_toasts(),
-        content: RwSignal::new(content),
-        error: RwSignal::new(None),
-        is_loading_more: RwSignal::new(false),
-        requests: LastRequest::new(),
-    };
-    // Whatever a reader sees is told as a change of the project.
-    Effect::new(move |before: Option<u32>| {
-        let version = projects.version();
-        let is_first = before.is_none();
-        if !is_first
-            || !page
-                .content
-                .with_untracked(|content| matches!(content, Content::Here(_)))
-        {
-            page.load();
-        }
-        version
-    });
+    let page = SharedPage::open(id);
     let confirm = Confirm::new();
     let kind = Memo::new(move |_| {
         page.content.with(|content| match content {
@@ -255,82 +204,4 @@ fn chat_row(page: SharedPage, chat: SharedChat) -> AnyView {
         </li>
     }
     .erase()
-}
-
-impl SharedPage {
-    /// Reads the content, if it is here. Tracked.
-    fn read<T>(self, read: impl FnOnce(&SharedProjectContent) -> T) -> Option<T> {
-        self.content.with(|content| match content {
-            Content::Here(content) => Some(read(content)),
-            Content::Loading | Content::Gone(_) => None,
-        })
-    }
-
-    /// Loads the content again, its first page of conversations.
-    fn load(self) {
-        let (number, connection) = (self.requests.begin(), self.projects.connection());
-        self.is_loading_more.set(false);
-        spawn_local(async move {
-            let loaded = connection.call(projects::shared_project(self.id, None)).await;
-            if !self.requests.is_last(number) {
-                return;
-            }
-            match loaded {
-                Ok(content) => {
-                    self.error.try_set(None);
-                    self.content.try_set(Content::Here(content));
-                }
-                Err(error) => self.fail(error),
-            }
-        });
-    }
-
-    fn load_more(self) {
-        let Some(cursor) = untrack(|| self.read(|content| content.next.clone())).flatten() else {
-            return;
-        };
-        if self.is_loading_more.get_untracked() {
-            return;
-        }
-        self.is_loading_more.set(true);
-        let (number, connection) = (self.requests.begin(), self.projects.connection());
-        spawn_local(async move {
-            let request = projects::shared_project(self.id, Some(cursor));
-            let loaded = connection.call(request).await;
-            if !self.requests.is_last(number) {
-                return;
-            }
-            self.is_loading_more.try_set(false);
-            match loaded {
-                Ok(page) => {
-                    self.content.try_update(|content| {
-                        if let Content::Here(content) = content {
-                            content.conversations.extend(page.conversations);
-                            content.next = page.next;
-                        }
-                    });
-                }
-                Err(error) => self.fail(error),
-            }
-        });
-    }
-
-    fn fail(self, error: ApiError) {
-        if error.code == ErrorCode::NotFound {
-            self.content.try_update(|content| {
-                let was_here = matches!(content, Content::Here(_) | Content::Gone(true));
-                *content = Content::Gone(was_here);
-            });
-        } else {
-            self.error.try_set(Some(error.message));
-        }
-    }
-
-    fn leave(self) {
-        spawn_local(async move {
-            if let Err(error) = self.projects.leave(self.id).await {
-                self.toasts.show(&error.message);
-            }
-        });
-    }
 }
