@@ -86,7 +86,11 @@ fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
         }
     };
     view! {
-        <div class="payload" data-payload=id data-lazy=LazyPart::Payload.name()>
+        <div
+            class=move || if shown.get() { "payload in-panel" } else { "payload" }
+            data-payload=id
+            data-lazy=LazyPart::Payload.name()
+        >
             <div class="payload-head">
                 {icons::panel()}
                 <span class="payload-summary" dir="auto">{summary}</span>
