@@ -1,5 +1,5 @@
 /** The pages of accounts. */
-import { makeFirstAccount } from '../accounts.ts';
+import { makeAccount, makeFirstAccount, PASSWORD } from '../accounts.ts';
 import { expect } from '../test.ts';
 import type { ScreenGroup } from './screen.ts';
 
@@ -43,6 +43,34 @@ export const ACCOUNT_SCREENS: ScreenGroup[] = [
           await page.goto('/settings/invitations');
           await page.getByRole('button', { name: 'Make an invitation link' }).click();
           await expect(page.getByRole('textbox', { name: 'Link' })).toBeVisible();
+        },
+      },
+      {
+        name: 'joining',
+        prepare: async ({ page }) => {
+          const link = await page.getByRole('textbox', { name: 'Link' }).inputValue();
+          await page.context().clearCookies();
+          await page.goto(link);
+          await expect(page.getByRole('button', { name: 'Make the account' })).toBeVisible();
+        },
+      },
+      {
+        name: 'new-password',
+        prepare: async ({ page }) => {
+          await makeAccount(page, 'ben');
+          await page.waitForURL('/');
+          await page.context().clearCookies();
+          await page.goto('/sign-in');
+          await page.getByLabel('Name').fill('ann');
+          await page.getByLabel('Password').fill(PASSWORD);
+          await page.getByRole('button', { name: 'Sign in' }).click();
+          await page.waitForURL('/');
+          await page.goto('/settings/users');
+          await page.getByRole('button', { name: 'New password link' }).click();
+          const link = await page.getByRole('textbox', { name: 'Link' }).inputValue();
+          await page.context().clearCookies();
+          await page.goto(link);
+          await expect(page.getByLabel('Password again')).toBeVisible();
         },
       },
       {
