@@ -1,6 +1,7 @@
 //! Parts that the whole server uses: settings, redaction of secrets and their encryption at rest, short forms of foreign text, notices and figures for
-//! operators, the clock, the planned times of schedules, and the places where a test kills the process.
+//! operators, CA certificates, the clock, the planned times of schedules, and the places where a test kills the process.
 
+pub mod ca_roots;
 pub mod clock;
 #[doc(hidden)]
 pub mod crash_point;

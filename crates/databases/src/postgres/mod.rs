@@ -34,6 +34,7 @@ use super::{
     limits::QueryLimits,
     result::RowFile,
 };
+use parlor_base::ca_roots;
 
 /// A database of a Postgres server.
 pub struct PostgresBackend {
@@ -55,6 +56,11 @@ impl PostgresBackend {
         let options = match password {
             Some(password) => options.password(password),
             None => options,
+        };
+        let names_roots = url.query_pairs().any(|(name, _)| name == "sslrootcert");
+        let options = match ca_roots::pem_without_system() {
+            Some(roots) if !names_roots => options.ssl_root_cert_from_pem(roots),
+            _ => options,
         };
         Some(Self { options, functions })
     }

@@ -18,7 +18,10 @@ use crate::{
         writer::WriteConnection,
     },
 };
-use parlor_base::settings::{NodeSettings, Secret, Settings};
+use parlor_base::{
+    ca_roots,
+    settings::{NodeSettings, Secret, Settings},
+};
 
 mod commit_hint;
 pub(crate) mod migrations;
@@ -78,6 +81,10 @@ impl PostgresDatabase {
             // The certificate and the name in it are checked, unless the URL says otherwise.
             false => options.ssl_mode(PgSslMode::VerifyFull),
         };
+        let options = match ca_roots::pem_without_system() {
+            Some(roots) if !self.url.contains("sslrootcert=") => options.ssl_root_cert_from_pem(roots),
+            _ => options,
+        };
         Ok(options
             .application_name("parlor")
             .statement_cache_capacity(PREPARED_STATEMENTS)
@@ -85,6 +92,25 @@ impl PostgresDatabase {
             .extra_float_digits(None)
             // Slow statements are no news: the driver's own log would have their texts.
             .disable_statement_logging())
+    }
+}
+
+impl PostgresDatabase {
+    /// Connects once, and returns the version of the server. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the server can't be reached, or its version is too old.
+    pub async fn check(&self) -> Result<String, StorageError> {
+        let mut connection = self.options()?.connect().await.map_err(unreachable)?;
+        check_version(&mut connection).await?;
+        let row = connection
+            .fetch_one(sqlx::raw_sql("SELECT current_setting('server_version')"))
+            .await?;
+        let version = row.try_get(0)?;
+        // The finding counts, whatever the goodbye does.
+        let _ = connection.close().await;
+        Ok(version)
     }
 }
 

@@ -1,0 +1,57 @@
+//! The CA certificates that servers are checked with: the system's, or where there are none, as in a container with nothing but
+//! Parlor, those of Mozilla's list, as of this build.
+
+use std::sync::LazyLock;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use webpki_root_certs::TLS_SERVER_ROOT_CERTS;
+
+/// True if the system has certificates. It is looked for once.
+static SYSTEM_HAS_ROOTS: LazyLock<bool> =
+    LazyLock::new(|| !rustls_native_certs::load_native_certs().certs.is_empty());
+
+/// The characters of a line of PEM (RFC 7468).
+const LINE: usize = 64;
+
+/// Returns true if the system has certificates.
+pub fn system_has_roots() -> bool {
+    *SYSTEM_HAS_ROOTS
+}
+
+/// Returns the built-in certificates, in DER.
+pub fn built_in() -> impl Iterator<Item = &'static [u8]> {
+    TLS_SERVER_ROOT_CERTS.iter().map(AsRef::as_ref)
+}
+
+/// Returns the built-in certificates as PEM, if the system has none: for clients that look for the system's themselves.
+pub fn pem_without_system() -> Option<Vec<u8>> {
+    (!system_has_roots()).then(|| pem(built_in()))
+}
+
+fn pem<'a>(certificates: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut text = Vec::new();
+    for certificate in certificates {
+        text.extend_from_slice(b"-----BEGIN CERTIFICATE-----\n");
+        for line in BASE64_STANDARD.encode(certificate).as_bytes().chunks(LINE) {
+            text.extend_from_slice(line);
+            text.push(b'\n');
+        }
+        text.extend_from_slice(b"-----END CERTIFICATE-----\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pem_has_the_certificates() {
+        let read = reqwest::Certificate::from_pem_bundle(&pem(built_in())).unwrap();
+        assert_eq!(read.len(), built_in().count());
+        assert!(read.len() > 100);
+        let text = String::from_utf8(pem([&[0_u8; 60][..]].into_iter())).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!((lines.len(), lines[1].len(), lines[2].len()), (4, LINE, 16));
+    }
+}
