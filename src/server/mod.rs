@@ -142,7 +142,8 @@ impl Server {
         let python = Python::start(&settings, files.clone());
         let mcp = Arc::new(mcp::Servers::start(&settings.mcp, &secrets));
         let databases = Databases::new(&settings.databases, &settings.data);
-        if let Some(notice) = network_notice(settings.server.data()) {
+        let has_sqlite = settings.database.url.is_none();
+        if let Some(notice) = network_notice(settings.server.data()).filter(|_| has_sqlite) {
             notices.add(notice);
         }
         databases.check_in_background(&notices);

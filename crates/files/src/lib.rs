@@ -29,7 +29,7 @@ pub use self::{
         tables::{TablesArguments, run as read_tables},
     },
     rows::{NewRows, has_rows},
-    shared::copy_bucket,
+    shared::{check_bucket, copy_bucket},
     sweep::sweep_periodically,
     tables::TableFileError,
     uncommitted::UncommittedFile,

@@ -6,22 +6,33 @@ use std::path::{Path, PathBuf};
 use parlor_base::notices::Notice;
 
 /// File systems of other machines.
-const OF_NETWORKS: [&str; 15] = [
+const OF_NETWORKS: [&str; 26] = [
     "9p",
     "afs",
+    "beegfs",
     "ceph",
     "cifs",
     "davfs",
+    "fuse.blobfuse2",
+    "fuse.ceph-fuse",
     "fuse.davfs",
+    "fuse.gcsfuse",
     "fuse.glusterfs",
+    "fuse.goofys",
+    "fuse.gvfsd-fuse",
+    "fuse.juicefs",
+    "fuse.mfs",
+    "fuse.mount-s3",
     "fuse.rclone",
     "fuse.s3fs",
+    "fuse.seaweedfs",
     "fuse.sshfs",
     "glusterfs",
     "lustre",
     "nfs",
     "nfs4",
     "smb3",
+    "virtiofs",
 ];
 
 /// File systems whose content ends with the container or the machine.

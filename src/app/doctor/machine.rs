@@ -2,7 +2,11 @@
 
 use std::{fs, path::Path};
 
-use parlor_base::{clock, sealing::SealingKeys, settings::ServerSettings};
+use parlor_base::{
+    clock,
+    sealing::SealingKeys,
+    settings::{ServerSettings, Settings},
+};
 
 use super::{
     Finding,
@@ -12,14 +16,27 @@ use super::{
 /// Less free space than this soon makes writes fail, in bytes.
 const MIN_FREE_BYTES: u64 = 1 << 30;
 
-pub fn check(settings: &ServerSettings) -> [Finding; 4] {
-    let data = settings.data();
+pub fn check(settings: &Settings) -> [Finding; 4] {
+    let data = settings.server.data();
     [
         data_folder(data),
-        file_system(data),
+        file_system(data, settings.database.url.is_none()),
         clock_is_right(),
-        secrets(settings),
+        secrets(&settings.server),
     ]
+}
+
+/// The folder that several nodes share for the contents of files.
+pub fn shared_folder(subject: &'static str, folder: &Path) -> Finding {
+    let shown = folder.display();
+    match folder.is_dir() && may_write(folder) {
+        true => Finding::works(subject, format!("In the folder {shown}.")),
+        false => Finding::fails(
+            subject,
+            format!("This user can’t write in {shown}."),
+            "Mount the folder of files.store on each node, and give it to the user that runs Parlor.",
+        ),
+    }
 }
 
 fn data_folder(data: &Path) -> Finding {
@@ -89,10 +106,14 @@ fn free_bytes(_folder: &Path) -> Option<u64> {
     None
 }
 
-fn file_system(data: &Path) -> Finding {
+fn file_system(data: &Path, has_sqlite: bool) -> Finding {
     const SUBJECT: &str = "File system";
     match of_folder(data) {
         Some(FileSystem::Local(kind)) => Finding::works(SUBJECT, format!("{kind}, on this machine.")),
+        Some(FileSystem::Network(kind)) if !has_sqlite => Finding::works(
+            SUBJECT,
+            format!("{kind}, a network file system; the data are in Postgres."),
+        ),
         Some(FileSystem::Network(kind)) => Finding::warning(
             SUBJECT,
             format!("{kind}, a network file system, on which SQLite can lose or damage data."),

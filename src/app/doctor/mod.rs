@@ -4,6 +4,7 @@
 //! - [`machine`]: the data folder and its file system, the clock, the secrets
 //! - [`file_system`]: the kind of file system that a folder lies on
 //! - [`reach`]: the address, the host names, proxies and TLS
+//! - [`storage`]: the place of all data and of files
 //! - [`services`]: model servers, Python, databases, MCP servers
 //!
 //! Nothing is changed or created by it.
@@ -12,6 +13,7 @@ mod file_system;
 mod machine;
 mod reach;
 mod services;
+mod storage;
 
 use parlor_base::settings::{Settings, SettingsError};
 use serde::Serialize;
@@ -116,9 +118,11 @@ pub struct Examined<'a> {
 pub async fn examine(examined: Examined<'_>, services: Services) -> Vec<Finding> {
     let settings = examined.settings;
     let mut findings = vec![settings_file(settings.file.as_deref())];
-    findings.extend(machine::check(&settings.server));
+    findings.extend(machine::check(settings));
     findings.extend(reach::check(&examined));
-    findings.extend(services::check(services).await);
+    let (storage, services) = tokio::join!(storage::check(settings), services::check(services));
+    findings.extend(storage);
+    findings.extend(services);
     findings
 }
 

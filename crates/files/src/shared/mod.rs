@@ -22,7 +22,7 @@ use futures::{StreamExt, TryStreamExt, stream::BoxStream};
 use ring::digest::{Context, SHA256};
 use tokio::task::spawn_blocking;
 
-pub use self::objects::copy_bucket;
+pub use self::objects::{check_bucket, copy_bucket};
 use self::{database::DatabaseContents, objects::ObjectContents};
 use super::{
     Contents,

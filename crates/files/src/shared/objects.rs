@@ -120,11 +120,22 @@ impl ObjectContents {
         }
     }
 
+    /// Asks the server for what the bucket has, as far as the first object.
+    async fn check(&self) -> Result<(), object_store::Error> {
+        let mut objects = self.objects.list(Some(&self.prefix));
+        objects.try_next().await.map(drop)
+    }
+
     fn path(&self, content: SharedContent) -> Path {
         let below = content_path(content.location, content.form.into());
         let parts = below.iter().filter_map(|part| part.to_str());
         parts.fold(self.prefix.clone(), |path, part| path.join(part))
     }
+}
+
+/// Returns without an error if a bucket, `s3://bucket/prefix`, can be reached and listed.
+pub async fn check_bucket(url: &str) -> Result<(), StoreUrlError> {
+    Ok(ObjectContents::open(url)?.check().await?)
 }
 
 #[async_trait]
