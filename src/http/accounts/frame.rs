@@ -83,6 +83,7 @@ fn on_card(response: Response, content: PageContent, is_in_clear: bool) -> Respo
 
 /// Shows the content inside the application.
 pub async fn shell(State(app): State<AppState>, request: Request, next: Next) -> Response {
+    let is_in_clear = is_in_clear(&request);
     let (head, body) = request.into_parts();
     let mut response = next.run(Request::from_parts(head.clone(), body)).await;
     let Some(content) = response.extensions_mut().remove::<PageContent>() else {
@@ -91,7 +92,7 @@ pub async fn shell(State(app): State<AppState>, request: Request, next: Next) ->
     if content.kind == ContentKind::SignedOut {
         return on_card(response, content, false);
     }
-    let html = tab(&head, content);
+    let html = tab(&head, content, is_in_clear);
     if head.headers.contains_key(PART_HEADER) {
         return with_headers_of(response, part(html));
     }
@@ -99,13 +100,20 @@ pub async fn shell(State(app): State<AppState>, request: Request, next: Next) ->
     with_headers_of(response, page)
 }
 
+/// The path of the tab of one's own account, and the beginning of its forms'.
+const OWN_ACCOUNT: &str = "/settings/account";
+
 /// Returns the content of a tab. It names its own URL: the answer to a form is shown at the form's, where it could not be
 /// reloaded.
-fn tab(head: &Parts, content: PageContent) -> String {
+fn tab(head: &Parts, content: PageContent, is_in_clear: bool) -> String {
     let PageContent { title, html, .. } = content;
     let address = (head.method == Method::POST).then(|| page_of_form(head.uri.path()).to_owned());
+    // Passwords are entered there.
+    let clear = (is_in_clear && head.uri.path().starts_with(OWN_ACCOUNT))
+        .then(|| view! { <p class="account-note">{texts::WITHOUT_TLS}</p> });
     view! {
         <h2 data-address=address>{title}</h2>
+        {clear}
         <div class="account-content" inner_html=html></div>
     }
     .to_html()

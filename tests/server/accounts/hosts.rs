@@ -1,6 +1,9 @@
 //! The host names under which a server with accounts answers: a page of another site can make its name resolve to Parlor's address.
 
-use reqwest::{RequestBuilder, header::HOST};
+use reqwest::{
+    RequestBuilder,
+    header::{COOKIE, HOST},
+};
 
 use super::{Browser, PASSWORD, Team, with_passwords};
 use crate::support::Parlor;
@@ -141,6 +144,24 @@ async fn forms_say_that_they_came_without_tls() {
 }
 
 #[tokio::test]
+async fn account_says_that_it_came_without_tls() {
+    let team = Team::start(|_| {}).await;
+    let mut ann = team.browser();
+    ann.set_up(&team.parlor, "ann").await;
+    for (host, path, expected) in [
+        ("192.168.1.20:7387", "/settings/account", true),
+        ("192.168.1.20:7387", "/settings/devices", false),
+        ("localhost:7387", "/settings/account", false),
+    ] {
+        let request = ann.client.get(format!("{}{path}", team.parlor.url));
+        let request = request.header(HOST, host).header(COOKIE, &ann.cookies);
+        let page = request.send().await.unwrap().text().await.unwrap();
+        assert!(page.contains("ann"), "{host} {path}");
+        assert_eq!(page.contains("without TLS"), expected, "{host} {path}");
+    }
+}
+
+#[tokio::test]
 async fn system_page_is_for_administrators() {
     let team = Team::start(|_| {}).await;
     let mut ann = team.browser();
@@ -156,6 +177,9 @@ async fn system_page_is_for_administrators() {
         "Python",
         "Clock",
         "Secrets",
+        "Proxy headers",
+        "Storage",
+        "Files",
     ] {
         assert!(page.contains(&format!("<dt>{subject}</dt>")), "{subject}: {page}");
     }
