@@ -2,10 +2,10 @@
 
 use parlor_protocol::ConversationId;
 
-use super::Sessions;
+use super::{Kind, Sessions};
 
 /// The attempts, by name: expressions that are true if they succeed.
-const ATTEMPTS: [(&str, &str); 22] = [
+const ATTEMPTS: [(&str, &str); 23] = [
     (
         "trace a process",
         "in_child(lambda: call('ptrace', 0, 0, 0, 0)) == 0",
@@ -15,6 +15,11 @@ const ATTEMPTS: [(&str, &str); 22] = [
         "call('process_vm_readv', os.getpid(), 0, 0, 0, 0, 0) == 0",
     ),
     ("make a namespace", "call('unshare', 0x200) == 0"),
+    (
+        // In a namespace of its own, so that the machine's mounts stay as they are.
+        "change the mounts",
+        "in_child(lambda: (call('unshare', 0x10020000), call('mount', 0, b'/', 0, 0x44000, 0))[1] == 0) == 1",
+    ),
     ("add a key", "call('add_key', b'user', b'x', b'y', 1, -3) > 0"),
     ("reserve memory in a file", "call('memfd_create', b'x', 0) > 0"),
     (
@@ -81,7 +86,7 @@ const ATTEMPTS: [(&str, &str); 22] = [
 /// The functions that the attempts use. System calls have their numbers on x86-64 and on ARM.
 const PRELUDE: &str = "
 import ctypes, fcntl, mmap, os, platform, socket, sys
-NUMBERS = {'ptrace': (101, 117), 'process_vm_readv': (310, 270), 'memfd_create': (319, 279), 'shmget': (29, 194), 'shmctl': (31, 195),
+NUMBERS = {'ptrace': (101, 117), 'mount': (165, 40), 'process_vm_readv': (310, 270), 'memfd_create': (319, 279), 'shmget': (29, 194), 'shmctl': (31, 195),
     'msgget': (68, 186), 'msgctl': (71, 187), 'unshare': (272, 97), 'add_key': (248, 217), 'semget': (64, 190), 'semctl': (66, 191),
     'mq_open': (240, 180), 'mq_unlink': (241, 181), 'inotify_init1': (294, 26), 'timer_create': (222, 107), 'io_setup': (206, 0),
     'splice': (275, 76), 'vmsplice': (278, 75), 'mmap': (9, 222), 'close_range': (436, 436)}
@@ -104,8 +109,8 @@ def in_child(call):
 ";
 
 /// Tries all attempts. Returns the outcomes by name.
-async fn attempt_all(is_sandboxed: bool) -> Vec<(&'static str, String)> {
-    let sessions = Sessions::start(|settings| settings.python.unsandboxed = !is_sandboxed).await;
+async fn attempt_all(kind: Kind) -> Vec<(&'static str, String)> {
+    let sessions = Sessions::start(|settings| kind.choose(settings)).await;
     let session = ConversationId::new();
     sessions.text(session, PRELUDE).await;
     let mut outcomes = Vec::new();
@@ -120,14 +125,21 @@ async fn attempt_all(is_sandboxed: bool) -> Vec<(&'static str, String)> {
 
 #[tokio::test]
 async fn calls_beyond_computation_fail() {
-    for (name, outcome) in attempt_all(true).await {
+    for (name, outcome) in attempt_all(Kind::Bubblewrap).await {
+        assert!(!outcome.contains("DONE"), "{name}: {outcome}");
+    }
+}
+
+#[tokio::test]
+async fn calls_beyond_computation_fail_under_landlock() {
+    for (name, outcome) in attempt_all(Kind::Landlock).await {
         assert!(!outcome.contains("DONE"), "{name}: {outcome}");
     }
 }
 
 #[tokio::test]
 async fn the_same_calls_work_without_the_sandbox() {
-    for (name, outcome) in attempt_all(false).await {
+    for (name, outcome) in attempt_all(Kind::None).await {
         assert_eq!(outcome, "DONE", "{name}");
     }
 }

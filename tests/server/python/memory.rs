@@ -7,7 +7,7 @@ use parlor_protocol::{ConversationId, UserId};
 use parlor_tools::SessionKeeper;
 use tokio::time::timeout;
 
-use super::Sessions;
+use super::{Kind, Sessions};
 use crate::support::TEST_TIMEOUT;
 
 /// The memory of a session in these tests. No attempt takes much more, also where nothing stops it.
@@ -237,9 +237,9 @@ def terminals():
     return True
 ";
 
-async fn start(is_sandboxed: bool) -> Sessions {
+async fn start(kind: Kind) -> Sessions {
     Sessions::start(|settings| {
-        settings.python.unsandboxed = !is_sandboxed;
+        kind.choose(settings);
         settings.python.memory_bytes = MEMORY_BYTES;
     })
     .await
@@ -247,19 +247,37 @@ async fn start(is_sandboxed: bool) -> Sessions {
 
 #[tokio::test]
 async fn memory_that_the_system_holds_is_limited() {
-    let sessions = start(true).await;
-    for (name, reason) in ATTEMPTS {
-        let session = ConversationId::new();
-        sessions.text(session, &format!("HOLD = 30\n{FUNCTIONS}")).await;
-        let ended = sessions.run(session, &format!("print({name}())")).await;
-        let outcome = ended.map_or_else(|error| error.to_string(), |output| output.text());
+    for (name, reason, outcome) in attempt_all(Kind::Bubblewrap).await {
         assert!(outcome.contains(reason), "{name}: {outcome}");
     }
 }
 
 #[tokio::test]
+async fn memory_that_the_system_holds_is_limited_under_landlock() {
+    for (name, reason, outcome) in attempt_all(Kind::Landlock).await {
+        // There are no sockets to take it with.
+        let is_refused = outcome.contains("PermissionError");
+        assert!(is_refused || outcome.contains(reason), "{name}: {outcome}");
+    }
+}
+
+/// Tries all attempts in a sandbox. Returns each with the expected reason and the outcome.
+async fn attempt_all(kind: Kind) -> Vec<(&'static str, &'static str, String)> {
+    let sessions = start(kind).await;
+    let mut outcomes = Vec::new();
+    for (name, reason) in ATTEMPTS {
+        let session = ConversationId::new();
+        sessions.text(session, &format!("HOLD = 30\n{FUNCTIONS}")).await;
+        let ended = sessions.run(session, &format!("print({name}())")).await;
+        let outcome = ended.map_or_else(|error| error.to_string(), |output| output.text());
+        outcomes.push((name, reason, outcome));
+    }
+    outcomes
+}
+
+#[tokio::test]
 async fn the_same_memory_is_taken_without_the_sandbox() {
-    let sessions = start(false).await;
+    let sessions = start(Kind::None).await;
     let session = ConversationId::new();
     sessions.text(session, &format!("HOLD = 0\n{FUNCTIONS}")).await;
     for (name, _) in ATTEMPTS {
@@ -270,7 +288,7 @@ async fn the_same_memory_is_taken_without_the_sandbox() {
 
 #[tokio::test]
 async fn shared_pages_of_processes_count_once() {
-    let sessions = start(true).await;
+    let sessions = start(Kind::Bubblewrap).await;
     let code = "
 import multiprocessing, time
 numbers = b'x' * (80 << 20)
