@@ -3,7 +3,7 @@
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{connection::Connection, navigation::Navigation, route::Route};
-use crate::api::rpc;
+use crate::{api::rpc, runtime::requests::LastRequest};
 use parlor_protocol::{ApiError, PageInfo};
 
 /// The listed pages, by name. One store per page.
@@ -12,6 +12,7 @@ pub struct ListedPages {
     useful: RwSignal<Vec<String>>,
     opened: RwSignal<Vec<&'static str>>,
     connection: Connection,
+    requests: LastRequest,
 }
 
 impl ListedPages {
@@ -20,6 +21,7 @@ impl ListedPages {
             useful: RwSignal::new(useful.unwrap_or_default()),
             opened: RwSignal::default(),
             connection,
+            requests: LastRequest::new(),
         }
     }
 
@@ -47,8 +49,12 @@ impl ListedPages {
 
     /// Asks the server again which pages can do something.
     pub(super) fn reload(self) {
+        let number = self.requests.begin();
         spawn_local(async move {
-            if let Ok(names) = self.connection.call(rpc::listed_pages()).await {
+            let loaded = self.connection.call(rpc::listed_pages()).await;
+            if let Ok(names) = loaded
+                && self.requests.is_last(number)
+            {
                 self.useful.try_set(names);
             }
         });

@@ -3,7 +3,7 @@
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{connection::Connection, texts};
-use crate::api::sharing;
+use crate::{api::sharing, runtime::requests::LastRequest};
 use parlor_protocol::{ApiError, ConversationId, NewShare, Share, ShareId, sorted_vec::insert_sorted};
 
 /// The user's shares. One store per page.
@@ -13,6 +13,7 @@ pub struct Shares {
     /// The list could not be read so far.
     is_unread: RwSignal<bool>,
     connection: Connection,
+    requests: LastRequest,
 }
 
 impl Shares {
@@ -21,6 +22,7 @@ impl Shares {
             is_unread: RwSignal::new(list.is_err()),
             list: RwSignal::new(list.unwrap_or_default()),
             connection,
+            requests: LastRequest::new(),
         }
     }
 
@@ -52,8 +54,12 @@ impl Shares {
 
     /// Loads the list again.
     pub fn reload(self) {
+        let number = self.requests.begin();
         spawn_local(async move {
-            if let Ok(list) = self.connection.call(sharing::shares()).await {
+            let loaded = self.connection.call(sharing::shares()).await;
+            if let Ok(list) = loaded
+                && self.requests.is_last(number)
+            {
                 self.list.try_set(list);
                 self.is_unread.try_set(false);
             }
