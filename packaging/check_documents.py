@@ -17,10 +17,11 @@ def main():
     packages = Path(sys.argv[1])
     for path in sorted(packages.glob("*.cdx.json")):
         print(f"{path}: valid, {check_bill(path)} components")
-    path = packages / "kubernetes.yaml"
-    for manifest in yaml.safe_load_all(path.read_text()):
-        kubernetes_validate.validate(manifest, kubernetes_validate.latest_version(), strict=True)
-    print(f"{path}: valid")
+    for path in sorted(packages.glob("kubernetes*.yaml")):
+        manifests = list(yaml.safe_load_all(path.read_text()))
+        for manifest in manifests:
+            kubernetes_validate.validate(manifest, kubernetes_validate.latest_version(), strict=True)
+        print(f"{path}: {len(manifests)} valid manifests")
     path = packages / "compose.yaml"
     compose = yaml.safe_load(path.read_text())
     mounted = [volume for service in compose["services"].values() for volume in service["volumes"]]

@@ -14,11 +14,13 @@ from pathlib import Path
 import bill
 import debian
 import images
+import roots
 
 FILES = Path(__file__).parent / "files"
 
-# Debian's list of CA certificates. The program has its own, too; these are for those who add one.
-ROOTS = Path("/etc/ssl/certs/ca-certificates.crt")
+# The files that name an image.
+MANIFESTS = ["compose.yaml", "kubernetes.yaml", "kubernetes-nodes.yaml"]
+
 
 
 def main():
@@ -26,7 +28,11 @@ def main():
     inputs = dict(argument.split("=", 1) for argument in sys.argv[2:])
     programs = {name: path for name, path in inputs.items() if not name.endswith("-python")}
     output.mkdir(parents=True, exist_ok=True)
+    # Those of another version or processor would be listed with these.
+    for earlier in output.iterdir():
+        earlier.unlink()
     names, version, time = read_names(), read_version(), commit_time()
+    certificates = roots.mozilla_list()
     made = {}
     for processor, program in sorted(programs.items()):
         binary = Path(program).read_bytes()
@@ -34,7 +40,7 @@ def main():
         made[f"parlor-{version}-{processor}-linux"] = binary
         name, content = debian.package(processor, version, binary, documents(), time)
         made[name] = content
-        layer = images.program_layer(binary, ROOTS.read_bytes() if ROOTS.exists() else b"", time)
+        layer = images.program_layer(binary, certificates, time)
         name, content = images.image(names["IMAGE"], version, processor, [layer], time)
         made[name] = content
         if root := inputs.get(f"{processor}-python"):
@@ -43,7 +49,7 @@ def main():
             name, content = images.image(f"{names['IMAGE']}-python", version, processor, layers, time, environment)
             made[name] = content
         made[f"parlor-{version}-{processor}.cdx.json"] = bill.bill(f"{processor}-unknown-linux-musl", version, time)
-    for name in ["compose.yaml", "kubernetes.yaml"]:
+    for name in MANIFESTS:
         text = (FILES / name).read_text()
         text = text.replace("@IMAGE@", names["IMAGE"]).replace("@VERSION@", version)
         made[name] = text.encode()

@@ -13,6 +13,8 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import roots
+from make import MANIFESTS
 from spaces import PORT, Start, ask, memory, network, nothing_sent, scripted_model, started
 
 ROOTS = Path("target/packages/roots")
@@ -42,13 +44,14 @@ def main():
                 try_debian_package(package, system)
         for image in sorted(packages.glob("*-amd64.oci.tar")):
             try_image(image)
-        emulator = shutil.which("qemu-aarch64-static")
         for program in sorted(packages.glob("parlor-*-aarch64-linux")):
+            emulator = shutil.which("qemu-aarch64-static")
             assert emulator, "qemu-aarch64-static is missing (package qemu-user-static)"
             try_program(program, "busybox", ["/emulator", "/parlor"], emulator)
-        for image in sorted(packages.glob("*-arm64.oci.tar")):
-            print(image.name, flush=True)
-            read_back(image)
+            for package in sorted(packages.glob("*_arm64.deb")):
+                check_debian_package(package, program)
+            for image in sorted(packages.glob("*-arm64.oci.tar")):
+                try_image(image, emulator)
 
 
 def report(subject, text):
@@ -63,7 +66,7 @@ def check_files(packages):
     there = {path.name for path in packages.iterdir()} - {"SHA256SUMS"}
     assert listed == there, (listed, there)
     report("checksums", f"of {len(there)} files")
-    for name in ["compose.yaml", "kubernetes.yaml"]:
+    for name in MANIFESTS:
         named = re.search(r"image: (?:\$\{PARLOR_IMAGE:-)?(\w+):([\w.-]+)\}?\n", (packages / name).read_text())
         assert list(packages.glob(f"{named[1]}-{named[2]}-*.oci.tar")), (name, named[0])
         report(name, f"names {named[1]}:{named[2]}")
@@ -154,6 +157,18 @@ def try_debian_package(package, system):
         report("removal", "the data stay")
 
 
+def check_debian_package(package, program):
+    """Compares a package of another processor, whose programs can't be installed here, with the program that was tried."""
+    print(f"{package.name} ({package.stat().st_size / 1e6:.1f} MB)", flush=True)
+    shown = subprocess.run(["dpkg-deb", "--field", package, "Architecture"], check=True, stdout=subprocess.PIPE, text=True)
+    assert shown.stdout == "arm64\n", shown.stdout
+    with open_folder() as folder:
+        subprocess.run(["dpkg-deb", "--extract", package, folder], check=True)
+        assert (folder / "usr/bin/parlor").read_bytes() == program.read_bytes()
+        assert (folder / "usr/lib/systemd/system/parlor.service").exists()
+    report("content", "the program that was tried")
+
+
 def check_unit(root):
     unit = root / "usr/lib/systemd/system/parlor.service"
     command = ["systemd-analyze", "verify", "--man=no", f"--root={root}", "parlor.service"]
@@ -177,8 +192,9 @@ def read_back(image):
     report("skopeo", f"{len(found[0]['Layers'])} layers, {image.stat().st_size / 1e6:.1f} MB")
 
 
-def try_image(image):
-    """Lets umoci unpack an image, and starts it as a container engine would: with its user, command and environment, read-only."""
+def try_image(image, emulator=None):
+    """Lets umoci unpack an image, and starts it as a container engine would: with its user, command and environment, read-only. One of another
+    processor has an emulator in front of its command."""
     print(image.name, flush=True)
     read_back(image)
     with open_folder() as folder:
@@ -191,14 +207,20 @@ def try_image(image):
         config = json.loads((bundle / "config.json").read_text())
         process, root = config["process"], bundle / "rootfs"
         assert process["user"]["uid"] == process["user"]["gid"] > 0 and process["cwd"] == "/data", process
+        found = {path.name for path in root.iterdir()}
+        assert "-python-" in image.name or found == {"parlor", "etc", "data", "tmp"}, found
+        certificates = (root / "etc/ssl/certs/ca-certificates.crt").read_bytes()
+        assert certificates == roots.mozilla_list(), "its certificates are not those of the program"
         add_places(root)
+        command = process["args"]
+        if emulator:
+            shutil.copy(emulator, root / "emulator")
+            command = ["/emulator", *command]
         environment = dict(variable.split("=", 1) for variable in process["env"])
-        start = Start(process["args"], process["user"]["uid"], environment=environment)
+        start = Start(command, process["user"]["uid"], environment=environment)
         check(began, root, start)
         if "-python-" in image.name:
             try_python(root, start)
-        else:
-            assert {path.name for path in root.iterdir()} == {"parlor", "etc", "data", "tmp", "proc", "dev"}, list(root.iterdir())
 
 
 def try_python(root, start):
@@ -208,7 +230,8 @@ def try_python(root, start):
             began = time.monotonic()
             environment = {**start.environment, **settings}
             confined = Start(start.command, start.user, start.data, environment, has_namespaces)
-            with started(root, confined) as (_, token):
+            # The model server is on the loopback device.
+            with nothing_sent(), started(root, confined) as (_, token):
                 page = ask(token, "Calculate", "cell-42")
                 assert f"in the sandbox of {sandbox}" in page, page
             report("Python cell", f"{time.monotonic() - began:.1f} s after the start, in the sandbox of {sandbox}")
