@@ -8,8 +8,8 @@ use parlor_protocol::{
         FillEstimate, MAX_ROW_KEY_BYTES, SourceTable,
     },
 };
-use parlor_reports::ColumnCellReader;
 use parlor_runs::jobs::JobRequest;
+use parlor_runs::reports::ColumnCellReader;
 use parlor_storage::{Change, columns::ColumnChange};
 
 use super::{Caller, fingerprint};

@@ -20,7 +20,7 @@ use parlor_protocol::{
     job::{Job, JobList},
     report::{REPORT, Report},
 };
-use parlor_reports::ExportFormat;
+use parlor_runs::reports::ExportFormat;
 use parlor_runs::{diagnostics::StepCall, jobs::JobRequest};
 use parlor_storage::jobs::{StoredJob, StoredStep};
 
@@ -205,7 +205,7 @@ pub async fn export(
         })?;
     let report: Report = serde_json::from_str(&result).map_err(ApiError::unreadable)?;
     let format = format.unwrap_or(ExportFormat::Markdown);
-    let file = parlor_reports::export(&report, stored.job.created_at, format);
+    let file = parlor_runs::reports::export(&report, stored.job.created_at, format);
     let headers = [
         (header::CONTENT_TYPE, file.media_type.to_owned()),
         (

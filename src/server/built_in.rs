@@ -15,8 +15,8 @@ use parlor_pages::{
     schedules::Schedules,
 };
 use parlor_providers::Models;
-use parlor_reports::{ColumnsKind, ReportKind};
 use parlor_runs::jobs::JobKind;
+use parlor_runs::reports::{ColumnsKind, ReportKind};
 use parlor_storage::Storage;
 use parlor_tools as tools;
 use parlor_tools::ToolRegistry;

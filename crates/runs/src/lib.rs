@@ -3,6 +3,7 @@
 //!
 //! The [`agent`] decides a run's next step; this module performs it. The journal keeps a run's output;
 //! this module keeps only the list of active runs. [`diagnostics`] are the records of a run's model calls.
+//! [`mod@jobs`] are work with a plan of steps, of which [`mod@reports`] has two kinds.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -63,6 +64,7 @@ mod permissions;
 mod queue;
 mod recorder;
 mod recovery;
+pub mod reports;
 mod request_builder;
 mod rerun;
 mod resumption;

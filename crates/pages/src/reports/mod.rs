@@ -1,6 +1,6 @@
 //! Reports of research streams: the page *Reports*, on which a person reads them with the assistant beside.
 //!
-//! A report is the result of a job, whose plan is in the crate `parlor-reports`. Here it is only read.
+//! A report is the result of a job, whose plan is in `crates/runs/src/reports`. Here it is only read.
 //!
 //! - [`page`]: the page, with its parts
 //! - [`text`]: a report as text for the model

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{answer_text::text_of_any, search::FoundArticle};
+use crate::jobs::{Question, Step, StepContext, StepError};
 use parlor_model::tokens;
 use parlor_pages::fence_text;
 use parlor_protocol::literature::{Categories, ResearchStream, Schema};
-use parlor_runs::jobs::{Question, Step, StepContext, StepError};
 
 /// The tokens of all articles that a summary is made from. Longer abstracts are cut for it, all at the same length.
 const MAX_SUMMARY_TOKENS: usize = 20_000;

@@ -28,13 +28,13 @@ use self::{
     passages::{check_cells, check_claims},
     search::{Abstracts, FoundArticle, Search, SearchInput, StreamNow},
 };
+use crate::jobs::{JobContext, JobEnd, JobKind, PreparedJob};
 use parlor_pages::literature::{Literature, LiteratureError};
 use parlor_protocol::{
     ApiError, ErrorCode, RawJson, RunError, UserId,
     literature::ResearchStream,
     report::{REPORT, Relevance, Report, ReportArticle, ReportInput},
 };
-use parlor_runs::jobs::{JobContext, JobEnd, JobKind, PreparedJob};
 use parlor_web::services::pubmed::{PubmedClient, PubmedUnavailable};
 
 /// The version of the plan: a job of another one is not continued.

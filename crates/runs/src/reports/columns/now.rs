@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::jobs::{JobEnd, Step, StepContext, StepError};
 use parlor_pages::columns::{RowSources, SourceRows};
 use parlor_protocol::RunError;
 use parlor_protocol::columns::{Column, ColumnsInput};
-use parlor_runs::jobs::{JobEnd, Step, StepContext, StepError};
 use parlor_storage::{Storage, StorageError};
 
 const AGAIN: &str =

@@ -59,7 +59,7 @@ fn check_passage(text: Option<&ArticleText>, quote: &str) -> Passage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::{CellAnswer, ClaimAnswer};
+    use crate::reports::judge::{CellAnswer, ClaimAnswer};
     use parlor_protocol::{
         FoundPassage,
         draft::DraftList,

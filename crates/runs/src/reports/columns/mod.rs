@@ -19,12 +19,12 @@ use self::{
     cell::{AskCell, CellInput, Example},
     now::{ColumnsNow, RowsNow},
 };
+use crate::jobs::{JobContext, JobEnd, JobKind, PreparedJob};
 use parlor_pages::columns::{RowSources, SourceRow};
 use parlor_protocol::{
     ApiError, ErrorCode, Passage, RawJson, UserId,
     columns::{COLUMNS, CellAnswer, Column, ColumnsInput, Correction},
 };
-use parlor_runs::jobs::{JobContext, JobEnd, JobKind, PreparedJob};
 
 pub use self::view::{ColumnCellReader, OpenQuestions};
 

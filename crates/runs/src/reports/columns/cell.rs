@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::answer_text::text_of_any;
+use crate::jobs::{Question, Step, StepContext, StepError};
+use crate::reports::answer_text::text_of_any;
 use parlor_base::text::single_line;
 use parlor_pages::{columns::SourceRow, fence_text};
 use parlor_protocol::{
@@ -14,7 +15,6 @@ use parlor_protocol::{
     columns::{CellAnswer, Column, ColumnQuestion, ColumnType},
     passage::{find_passage, quoted_passage},
 };
-use parlor_runs::jobs::{Question, Step, StepContext, StepError};
 use parlor_storage::columns::CELL_STEPS;
 
 /// The kind of the steps that fill cells.

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::jobs::{Step, StepContext, StepError};
 use parlor_pages::literature::{Literature, LiteratureError, from_pubmed};
 use parlor_protocol::{
     literature::{Article, ResearchStream},
     report::ReportInput,
 };
-use parlor_runs::jobs::{Step, StepContext, StepError};
 use parlor_web::services::pubmed::{PubmedClient, PubmedSort, PubmedUnavailable};
 
 /// The number of articles whose summaries are requested at once.
