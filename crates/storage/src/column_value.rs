@@ -9,7 +9,7 @@ use parlor_protocol::{
 };
 use uuid::Uuid;
 
-use crate::{TokenHash, accounts::SignInMethod, audit::AuditAction, usage::Day};
+use crate::{TokenHash, accounts::SignInMethod, audit::AuditAction, jobs::Owner, usage::Day};
 
 /// A value that is stored in a column of another type.
 pub(crate) trait ColumnValue {
@@ -59,6 +59,7 @@ column_values_of_ids!(
     LinkId,
     MessageId,
     ModelCallId,
+    Owner,
     ProjectId,
     ResearchStreamId,
     ScheduleId,

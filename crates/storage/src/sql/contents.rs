@@ -52,7 +52,7 @@ impl ContentStorage for SqlStorage {
             " WHERE user_id = $1 AND stored_name = $2 AND form = $3"
         ))
         .bind_value(location.user_id)
-        .bind(location.stored_name.to_string())
+        .bind_value(location.stored_name)
         .bind(form)
         .fetch_optional(&mut connection)
         .await?;
@@ -71,7 +71,7 @@ impl ContentStorage for SqlStorage {
             "SELECT data FROM file_parts WHERE user_id = $1 AND stored_name = $2 AND form = $3 AND part = $4",
         )
         .bind_value(location.user_id)
-        .bind(location.stored_name.to_string())
+        .bind_value(location.stored_name)
         .bind(form)
         .bind(i64::try_from(part).unwrap_or(i64::MAX))
         .fetch_optional(&mut connection)
@@ -165,7 +165,7 @@ async fn store(
 async fn delete(connection: &mut Connection, location: FileLocation) -> Result<(), StorageError> {
     query("DELETE FROM file_contents WHERE user_id = $1 AND stored_name = $2")
         .bind_value(location.user_id)
-        .bind(location.stored_name.to_string())
+        .bind_value(location.stored_name)
         .execute(&mut *connection)
         .await?;
     query("COMMIT").execute(connection).await?;

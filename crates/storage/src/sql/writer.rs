@@ -76,7 +76,7 @@ impl Lease {
         }
         begin(&mut *connection, Some(self.length / 2)).await?;
         let row = query(dialect::LOCK_LEASE_ON_POSTGRES)
-            .bind(owner.to_string())
+            .bind_value(owner)
             .fetch_optional(connection)
             .await?;
         let Some(row) = row else {

@@ -118,7 +118,7 @@ impl Batch<'_> {
         )
         .bind_value(user_id)
         .bind_value(run)
-        .bind(self.owner.to_string())
+        .bind_value(self.owner)
         .fetch_optional(&mut *connection)
         .await?;
         let row = row.ok_or(ChangeRejection::RunActive)?;

@@ -38,7 +38,7 @@ pub(super) async fn foreign_runs(
     };
     let rows = query(select)
         .bind_list(&runs)
-        .bind(owner.to_string())
+        .bind_value(owner)
         .fetch_all(connection)
         .await?;
     let found: HashSet<MessageId> = rows.iter().map(|row| id(row, "id")).collect::<Result<_, _>>()?;
@@ -128,7 +128,7 @@ impl Batch<'_> {
         )
         .bind_value(run.user_id)
         .bind_value(run.message_id)
-        .bind(self.owner.to_string())
+        .bind_value(self.owner)
         .execute(connection)
         .await?;
         Ok(Outcome::Done)

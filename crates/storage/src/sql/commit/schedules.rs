@@ -142,7 +142,7 @@ impl Batch<'_> {
         .bind_value(scheduled.schedule_id)
         .bind_value(scheduled.planned_at)
         .bind_value(user_id)
-        .bind(started.to_string())
+        .bind_value(started)
         .bind_value(scheduled.started_at)
         .execute(&mut *connection)
         .await

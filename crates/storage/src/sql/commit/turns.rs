@@ -258,7 +258,7 @@ impl Batch<'_> {
             .bind(serde_json::to_string(&body)?)
             .bind_value(first.unwrap_or(position))
             .bind(model)
-            .bind(self.owner.to_string())
+            .bind_value(self.owner)
             .execute(connection)
             .await
             .map_err(|error| {

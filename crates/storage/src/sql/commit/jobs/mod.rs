@@ -149,7 +149,7 @@ impl Batch<'_> {
         .bind(&job.job.model)
         .bind(serde_json::to_string(&job.job.totals)?)
         .bind_value(job.job.created_at)
-        .bind(job.owner.to_string())
+        .bind_value(job.owner)
         .bind_value(job.fence.0)
         .execute(&mut *connection)
         .await?;
@@ -256,7 +256,7 @@ impl Batch<'_> {
         .bind(&job.result)
         .bind_value(job.resumptions)
         .bind_value(*ended_at)
-        .bind(job.owner.to_string())
+        .bind_value(job.owner)
         .bind_value(job.fence.0)
         .execute(&mut *connection)
         .await?;
