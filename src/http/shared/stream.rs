@@ -133,7 +133,10 @@ impl SharedProjection {
             EventBody::Conversation(ConversationEvent::ConversationPlaced { .. }) => {
                 event.conversation_id == self.share.conversation_id
             }
-            _ => false,
+            EventBody::User(_)
+            | EventBody::Conversation(_)
+            | EventBody::Run(_)
+            | EventBody::Placeholder(_) => false,
         }
     }
 }

@@ -102,7 +102,18 @@ impl Change {
             Self::Job { change, .. } => {
                 matches!(change, JobChange::Output { .. } | JobChange::Recover { .. })
             }
-            _ => false,
+            Self::Run(_)
+            | Self::Intent { .. }
+            | Self::Conversation { .. }
+            | Self::File(_)
+            | Self::Library { .. }
+            | Self::Personal { .. }
+            | Self::Project { .. }
+            | Self::Schedule { .. }
+            | Self::Column { .. }
+            | Self::Share(_)
+            | Self::Account(_)
+            | Self::Endpoint { .. } => false,
         }
     }
 

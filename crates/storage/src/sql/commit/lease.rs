@@ -118,7 +118,17 @@ fn may_end_access(change: &Change) -> bool {
         Change::Account(change) => ends_access_of_account(change),
         Change::Personal { change, .. } => matches!(change, PersonalChange::RevokeToken { .. }),
         Change::Share(change) => matches!(change, ShareChange::End { .. }),
-        _ => false,
+        Change::Intent { .. }
+        | Change::Output { .. }
+        | Change::Run(_)
+        | Change::Conversation { .. }
+        | Change::File(_)
+        | Change::Library { .. }
+        | Change::Project { .. }
+        | Change::Schedule { .. }
+        | Change::Column { .. }
+        | Change::Job { .. }
+        | Change::Endpoint { .. } => false,
     }
 }
 
@@ -150,7 +160,18 @@ fn changes_endpoints(change: &Change) -> bool {
         Change::Endpoint { .. } => true,
         // The keys of a user go with the account.
         Change::Account(change) => deletes_account(change),
-        _ => false,
+        Change::Intent { .. }
+        | Change::Output { .. }
+        | Change::Run(_)
+        | Change::Conversation { .. }
+        | Change::File(_)
+        | Change::Library { .. }
+        | Change::Personal { .. }
+        | Change::Project { .. }
+        | Change::Schedule { .. }
+        | Change::Column { .. }
+        | Change::Job { .. }
+        | Change::Share(_) => false,
     }
 }
 
@@ -175,7 +196,16 @@ fn changes_work(change: &Change) -> bool {
                 | ConversationChange::EraseMessage { .. }
         ),
         Change::Account(change) => deletes_account(change),
-        _ => false,
+        Change::Intent { .. }
+        | Change::Output { .. }
+        | Change::File(_)
+        | Change::Library { .. }
+        | Change::Personal { .. }
+        | Change::Project { .. }
+        | Change::Schedule { .. }
+        | Change::Column { .. }
+        | Change::Share(_)
+        | Change::Endpoint { .. } => false,
     }
 }
 

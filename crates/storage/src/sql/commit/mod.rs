@@ -371,7 +371,18 @@ impl Batch<'_> {
                 Change::File(FileChange::ExpireUploads { .. }) => {
                     self.delete_lost_columns(&mut *connection, None).await?;
                 }
-                _ => {}
+                Change::Intent { .. }
+                | Change::Output { .. }
+                | Change::Run(_)
+                | Change::File(_)
+                | Change::Library { .. }
+                | Change::Personal { .. }
+                | Change::Schedule { .. }
+                | Change::Column { .. }
+                | Change::Job { .. }
+                | Change::Share(_)
+                | Change::Account(_)
+                | Change::Endpoint { .. } => {}
             }
         }
         if let Some(request) = request {

@@ -40,7 +40,10 @@ impl PendingChanges {
             EventBody::Conversation(ConversationEvent::ConversationDeleted) => {
                 self.0.retain(|(id, _)| *id != event.conversation_id);
             }
-            _ => {}
+            EventBody::Conversation(_)
+            | EventBody::Run(_)
+            | EventBody::User(_)
+            | EventBody::Placeholder(_) => {}
         }
     }
 
