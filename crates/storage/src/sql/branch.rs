@@ -7,7 +7,7 @@ use super::{id, messages::read_message, optional_id, optional_text, text};
 use crate::{PageSize, StorageError, damage::skip_damaged};
 use parlor_protocol::{ConversationId, Message, MessageBody, MessageId, RunError, UserId};
 
-/// The parent of the message `m` of a user (`?1`) in a conversation (`?2`). If there is no such message, or it
+/// The parent of the message `m` of a user (`$1`) in a conversation (`$2`). If there is no such message, or it
 /// is not an earlier one of it, the message before `m` in the conversation. A parent is always created before its
 /// child, so no damaged link makes a circle.
 macro_rules! nearest_parent {
@@ -20,7 +20,7 @@ macro_rules! nearest_parent {
     };
 }
 
-/// The message with an id (`?3`). If there is none, the stored id may be damaged: the message before one that
+/// The message with an id (`$3`). If there is none, the stored id may be damaged: the message before one that
 /// refers to it.
 macro_rules! named_message {
     () => {

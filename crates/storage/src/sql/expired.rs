@@ -34,7 +34,7 @@ macro_rules! is_unpinned {
     };
 }
 
-/// Selects at most `?2` conversations that have reached their age at the time `?1`.
+/// Selects at most `$2` conversations that have reached their age at the time `$1`.
 macro_rules! select_expired {
     ($from:literal, $kind:ident, $where:literal) => {
         concat!(
@@ -69,7 +69,7 @@ const SELECT_CHOSEN: &str = select_expired!(
     " AND typeof(t.days) = 'integer' AND t.days > 0 AND c.updated_at < $1 - t.days * 86400000"
 );
 
-/// Selects whether a conversation (`?2`) of a user (`?1`) had no activity since `?3`, and still meets the conditions.
+/// Selects whether a conversation (`$2`) of a user (`$1`) had no activity since `$3`, and still meets the conditions.
 macro_rules! is_expired {
     ($kind:ident, $where:literal) => {
         concat!(

@@ -7,7 +7,7 @@ use super::position;
 use crate::{StorageError, StorageErrorKind, damage::log_damaged_row};
 use parlor_protocol::{Position, UserId};
 
-/// The positions of a user's log (`?1`): two columns, `head` and `trimmed`. A number that is not a position
+/// The positions of a user's log (`$1`): two columns, `head` and `trimmed`. A number that is not a position
 /// (one of 2^53 or above is none) counts as missing. An empty log has nothing to check the user's row with.
 macro_rules! log_range {
     () => {

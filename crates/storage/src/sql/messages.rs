@@ -26,7 +26,7 @@ use parlor_protocol::{
 pub(crate) const SELECT_UNSTORED_EVENTS: &str = "SELECT r.status, e.position, e.event FROM runs r LEFT JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
          AND e.position > max(r.first_position - 1, r.stored_position) WHERE r.user_id = $1 AND r.id = $2 ORDER BY e.position";
 
-/// The messages with the given parents, and those without a parent (`?4`: the conversation), except the known ones.
+/// The messages with the given parents, and those without a parent (`$4`: the conversation), except the known ones.
 pub(crate) const SELECT_SIBLINGS: &str = "SELECT m.id, m.parent_id FROM messages m \
      WHERE m.user_id = $1 AND m.parent_id IN (SELECT value FROM json_each($2)) AND m.id NOT IN (SELECT value FROM json_each($3)) \
          AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = $1) \

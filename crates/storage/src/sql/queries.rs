@@ -72,7 +72,7 @@ pub(crate) const SELECT_RUNNING_RUNS: &str = running_runs!("");
 const SELECT_ABANDONED_RUNS: &str =
     running_runs!(" AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = runs.owner)");
 
-/// A conversation (`?2`) whose owner is unreadable, if it has messages of the user (`?1`): it is theirs.
+/// A conversation (`$2`) whose owner is unreadable, if it has messages of the user (`$1`): it is theirs.
 macro_rules! lost_conversation {
     () => {
         "SELECT c.id FROM conversations c WHERE c.id = $2 AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = c.user_id) \

@@ -12,7 +12,7 @@ use parlor_protocol::{
 pub(crate) const SELECT_QUEUE: &str = "SELECT id, run, created_at, intent FROM queued_messages \
      WHERE user_id = $1 AND conversation_id = $2 ORDER BY place";
 
-/// The messages of all queues that are not held and wait for no run: of one (`?2`), of a user (`?1`), or of all. Those of
+/// The messages of all queues that are not held and wait for no run: of one (`$2`), of a user (`$1`), or of all. Those of
 /// accounts that are disabled wait. Without accounts there is no row for the user.
 pub(crate) const SELECT_READY: &str = "SELECT q.user_id, q.conversation_id, q.id, q.run, q.created_at, q.intent FROM queued_messages q \
      JOIN conversations c ON c.id = q.conversation_id AND c.user_id = q.user_id AND c.queue_held = 0 AND c.trashed_at IS NULL \

@@ -47,7 +47,7 @@ const SELECT_OF_READER: Sql = select_shares!(
          (SELECT 1 FROM share_readers r WHERE r.share_id = s.id AND r.user_id = $2))"
 );
 
-/// True if a message (`?4`) is on the branch that ends with `?3`, or with the shown leaf if that is null, and nothing of the
+/// True if a message (`$4`) is on the branch that ends with `$3`, or with the shown leaf if that is null, and nothing of the
 /// branch is hidden, nor the conversation deleted. A damaged link ends the branch here: what is before it is shown, without its files.
 pub(crate) const IS_ON_BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, position) AS ( \
          SELECT m.id, m.parent_id, m.position FROM messages m WHERE m.user_id = $1 AND m.conversation_id = $2 \

@@ -38,7 +38,7 @@ pub(super) async fn end_links_of_others(connection: &mut Connection) -> Result<u
     Ok(ended.rows_affected())
 }
 
-/// The administrators who can sign in: with a password (`?2`), or at the provider with an issuer (`?3`), or in any way.
+/// The administrators who can sign in: with a password (`$2`), or at the provider with an issuer (`$3`), or in any way.
 const COUNT_ADMINISTRATORS: &str = "SELECT count(*) FILTER (WHERE user_id = $1) AS own, count(*) FILTER (WHERE user_id <> $1) AS others \
      FROM accounts a WHERE role = 'administrator' AND disabled = 0 AND ($2 = 0 OR password IS NOT NULL) \
          AND ($3 IS NULL OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = a.user_id AND i.issuer = $3))";

@@ -20,8 +20,8 @@ use parlor_protocol::{
 /// The addition to the title of a branch.
 const TITLE_SUFFIX: &str = " (branch)";
 
-/// Copies the messages of a branch (`?3`: JSON arrays of the ids of the message, of its copy and of the copy's parent)
-/// into a conversation (`?2`).
+/// Copies the messages of a branch (`$3`: JSON arrays of the ids of the message, of its copy and of the copy's parent)
+/// into a conversation (`$2`).
 const COPY_MESSAGES: &str = "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
      SELECT c.value ->> 1, $1, $2, c.value ->> 2, m.position, m.created_at, m.body \
      FROM json_each($3) c JOIN messages m ON m.id = c.value ->> 0 WHERE m.user_id = $1 ORDER BY m.position";
@@ -49,7 +49,7 @@ const COPY_BELONGINGS: [&str; 6] = [
      FROM json_each($3) c JOIN opaque o ON o.message_id = c.value ->> 0 WHERE o.user_id = $1",
 ];
 
-/// Copies a file (`?1`) under another id (`?2`) to a copied message (`?3`), and names it there, in its payloads and in the
+/// Copies a file (`$1`) under another id (`$2`) to a copied message (`$3`), and names it there, in its payloads and in the
 /// answers that show it again. Both share the content.
 const COPY_FILE: [&str; 3] = [
     "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, bytes, \

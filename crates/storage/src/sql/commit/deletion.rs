@@ -17,7 +17,7 @@ use parlor_protocol::{
     UserId, intent::derive_title,
 };
 
-/// A message (`?3`) and its descendants, the newest first. A message is always created before its descendants, so no
+/// A message (`$3`) and its descendants, the newest first. A message is always created before its descendants, so no
 /// damaged link makes a circle.
 const SELECT_SUBTREE: &str = "WITH RECURSIVE below (id, position) AS ( \
          SELECT id, position FROM messages WHERE user_id = $1 AND conversation_id = $2 AND id = $3 \
@@ -25,13 +25,13 @@ const SELECT_SUBTREE: &str = "WITH RECURSIVE below (id, position) AS ( \
          SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = $1 AND m.parent_id = b.id AND m.position > b.position) \
      SELECT id FROM below ORDER BY position DESC";
 
-/// Selects the newest visible sibling of a message (`?3`).
+/// Selects the newest visible sibling of a message (`$3`).
 const SELECT_NEWEST_SIBLING: &str = "SELECT o.id FROM messages m JOIN messages o ON o.user_id = m.user_id \
          AND o.conversation_id = m.conversation_id AND o.parent_id IS NOT DISTINCT FROM m.parent_id AND o.id <> m.id \
      WHERE m.user_id = $1 AND m.conversation_id = $2 AND m.id = $3 \
          AND o.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = $2) ORDER BY o.position DESC LIMIT 1";
 
-/// Selects whether a message (`?3`) or one of its ancestors is hidden, or its conversation deleted.
+/// Selects whether a message (`$3`) or one of its ancestors is hidden, or its conversation deleted.
 const IS_HIDDEN: &str = "WITH RECURSIVE above (id) AS ( \
          SELECT id FROM messages WHERE user_id = $1 AND id = $3 AND EXISTS (SELECT 1 FROM hidden_messages WHERE user_id = $1 AND conversation_id = $2) \
          UNION \
@@ -40,7 +40,7 @@ const IS_HIDDEN: &str = "WITH RECURSIVE above (id) AS ( \
          WHERE h.user_id = $1 AND h.conversation_id = $2) \
          OR EXISTS (SELECT 1 FROM conversations WHERE id = $2 AND trashed_at IS NOT NULL)";
 
-/// Keeps the events of questions that are not among the erased messages (`?3`), though these have the answers they belong to.
+/// Keeps the events of questions that are not among the erased messages (`$3`), though these have the answers they belong to.
 const KEEP_QUESTIONS: &str = "UPDATE events SET message_id = NULL WHERE +user_id = $1 AND conversation_id = $2 \
      AND message_id IN (SELECT value FROM json_each($3)) AND json_valid(event) AND event ->> '$.type' = 'user_message_saved' \
      AND event ->> '$.user_message_id' NOT IN (SELECT value FROM json_each($3))";
@@ -324,7 +324,7 @@ async fn delete_messages(
     Ok(())
 }
 
-/// A query about a message: `?1` is its user, `?2` its conversation, `?3` the message.
+/// A query about a message: `$1` is its user, `$2` its conversation, `$3` the message.
 fn message_query(sql: &'static str, key: (UserId, ConversationId), message_id: MessageId) -> Query {
     query(sql)
         .bind_value(key.0)

@@ -28,7 +28,7 @@ const DELETE_UNSHARED: [&str; 3] = [
 const INTERRUPT_JOBS: &str = "UPDATE jobs SET status = 'interrupted', waits_for = NULL, left_ms = NULL, ended_at = $2 \
      WHERE user_id = $1 AND status = 'running'";
 
-/// Changes the owner (`?1`) to another one (`?2`). `?3` is the last position of the former owner's log. The records of model
+/// Changes the owner (`$1`) to another one (`$2`). `$3` is the last position of the former owner's log. The records of model
 /// calls and the permissions for tools stay, and are deleted with the account: they have the former owner's instructions and
 /// decisions. An article that both have saved stays as the new owner has it.
 pub(crate) const CHANGE_OWNER: [&str; 17] = [

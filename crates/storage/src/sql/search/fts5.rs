@@ -12,7 +12,7 @@ use super::{
 use crate::search::{SearchRequest, Term};
 use parlor_protocol::search::{HitKind, SearchedAuthor};
 
-/// Selects documents by a query of FTS5 (`?1`) of a user (`?2`), below an id (`?3`) and not below another (`?4`), the newest
+/// Selects documents by a query of FTS5 (`$1`) of a user (`$2`), below an id (`$3`) and not below another (`$4`), the newest
 /// first, or of a project's files the best.
 macro_rules! select_documents {
     ($columns:literal, $scope:expr) => {

@@ -52,7 +52,7 @@ const TABLES_WITH_A_USER: &str = "SELECT t.name FROM sqlite_schema t WHERE t.typ
              WHERE k.\"table\" IN ('users', 'accounts')) \
      ) ORDER BY t.name";
 
-/// Returns the table of a statement `UPDATE … table SET user_id = ?2 …`.
+/// Returns the table of a statement `UPDATE … table SET user_id = $2 …`.
 fn changed_table(statement: &str) -> &str {
     let (before, _) = statement.split_once(" SET user_id = $2").unwrap();
     before.rsplit(' ').next().unwrap()

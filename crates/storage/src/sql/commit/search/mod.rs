@@ -33,11 +33,11 @@ const INSERT_DOCUMENT: &str = "INSERT INTO search_documents \
      coalesce((SELECT max(id) FROM search_documents WHERE id >= $1 AND id < $1 + 1048576), $1 - 1) + 1, \
      $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 
-/// Deletes the words of messages (`?1`) and of their files.
+/// Deletes the words of messages (`$1`) and of their files.
 const FORGET_MESSAGES: &str = "DELETE FROM search_documents WHERE source IN (SELECT value FROM json_each($1)) \
      OR source IN (SELECT f.id FROM json_each($1) m JOIN files f ON f.message_id = m.value)";
 
-/// Deletes the words of a conversation (`?2`): of its title, its messages and their files.
+/// Deletes the words of a conversation (`$2`): of its title, its messages and their files.
 const FORGET_CONVERSATION: [&str; 3] = [
     "DELETE FROM search_documents WHERE user_id = $1 AND source = $2",
     "DELETE FROM search_documents WHERE source IN (SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2)",
@@ -45,13 +45,13 @@ const FORGET_CONVERSATION: [&str; 3] = [
          AND project_id IS NULL)",
 ];
 
-/// Notes that a conversation (`?2`) is to be indexed: its title and the ids of its messages.
+/// Notes that a conversation (`$2`) is to be indexed: its title and the ids of its messages.
 const NOTE_TITLE: &str = "INSERT INTO search_pending (kind, source, is_new) \
      SELECT 'title', id, 1 FROM conversations WHERE user_id = $1 AND id = $2 \
      ON CONFLICT (kind, source) DO UPDATE SET is_new = excluded.is_new";
 const SELECT_MESSAGES: &str = "SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2";
 
-/// Notes that messages (`?1`) and their files are to be indexed.
+/// Notes that messages (`$1`) and their files are to be indexed.
 const NOTE_MESSAGES: [&str; 2] = [
     "INSERT INTO search_pending (kind, source, is_new) SELECT 'message', value, 1 FROM json_each($1) WHERE true \
      ON CONFLICT (kind, source) DO UPDATE SET is_new = excluded.is_new",
