@@ -48,10 +48,8 @@ fmt: ## format the Rust code
 openapi: ## write docs/openapi.json anew, after a change of the public API
 	@UPDATE_GOLDEN=1 scripts/with-toolchain cargo test --quiet --lib committed_document_is_current
 
-bench: ## measure speed and size with the release build
-	@scripts/xtask release
-	@scripts/with-toolchain cargo build --release --package upstream
-	@scripts/with-toolchain cargo run --release --package parlor-bench -- $(ARGS)
+bench: ## measure speed and size with the program of the packages (PARLOR_PROGRAM: with another one)
+	@scripts/bench $(ARGS)
 
 packages: ## make all packages in dist/packages: programs, .deb, container images (PARLOR_PROCESSORS="x86_64" makes some)
 	@scripts/packages
