@@ -1,6 +1,9 @@
-"""The software bill of materials (CycloneDX 1.5): what cargo compiles into the program, with licences and checksums."""
+"""The software bills of materials (CycloneDX 1.5): what is in the program, with licences and checksums, and what is in the image with
+Python besides."""
 
+import hashlib
 import json
+import re
 import subprocess
 import tomllib
 import uuid
@@ -8,8 +11,16 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 
+# The fonts of the page.
+FONTS = [("Inter", "public/fonts/inter-latin.woff2"), ("STIX Two Math", "public/fonts/stix-two-math.woff2")]
+
+# The version of the C library that Zig links into static programs (`lib/libc/musl` of ziglang 0.17).
+MUSL = "1.2.5"
+
+
 def bill(target, version, time):
-    """Returns the bill for a target. Reads Cargo.lock and cargo's own metadata; nothing is downloaded."""
+    """Returns the bill for a target: what cargo compiles, and what is linked or embedded besides. Reads Cargo.lock and cargo's own
+    metadata; nothing is downloaded."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", target]
     metadata = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
@@ -23,6 +34,7 @@ def bill(target, version, time):
             waiting += normal_dependencies(nodes[current])
     sums = checksums()
     components = [component(packages[id], sums) for id in used if id != root]
+    others = embedded()
     made = datetime.fromtimestamp(time, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     document = {
         "bomFormat": "CycloneDX",
@@ -33,13 +45,71 @@ def bill(target, version, time):
             "timestamp": made,
             "component": {"type": "application", "name": "parlor", "version": version, "bom-ref": "parlor"},
         },
-        "components": sorted(components, key=lambda component: component["bom-ref"]),
+        "components": sorted([*components, *others], key=lambda component: component["bom-ref"]),
         "dependencies": [
             {
                 "ref": reference(packages[id]),
-                "dependsOn": sorted(reference(packages[other]) for other in normal_dependencies(nodes[id])),
+                "dependsOn": sorted(
+                    [reference(packages[other]) for other in normal_dependencies(nodes[id])]
+                    + [other["bom-ref"] for other in others if id == root]
+                ),
             }
             for id in sorted(used, key=lambda id: reference(packages[id]))
+        ]
+        + [{"ref": other["bom-ref"], "dependsOn": []} for other in others],
+    }
+    return json.dumps(document, indent=1).encode()
+
+
+def embedded():
+    """Returns the parts of the program that cargo does not know: the C library, the scripts and the fonts of the page."""
+    mermaid = re.search(r'"(@mermaid-js/tiny)@([0-9.]+)"', Path("xtask/src/npm.rs").read_text())
+    name, version = mermaid.groups()
+    parts = [
+        plain("musl", MUSL, f"pkg:generic/musl@{MUSL}", "MIT"),
+        plain(name, version, f"pkg:npm/{name.replace('@', '%40')}@{version}", "MIT"),
+    ]
+    for name, path in FONTS:
+        checksum = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        font = {"type": "file", "name": name, "bom-ref": path, "licenses": [{"expression": "OFL-1.1"}]}
+        parts.append({**font, "hashes": [{"alg": "SHA-256", "content": checksum}]})
+    return parts
+
+
+def plain(name, version, purl, licence):
+    return {"type": "library", "name": name, "version": version, "bom-ref": purl, "purl": purl, "licenses": [{"expression": licence}]}
+
+
+def python_bill(root, version, time):
+    """Returns the bill of the system with Python, by its own lists: packages of Debian, and of PyPI."""
+    listed = subprocess.run(
+        ["dpkg-query", f"--admindir={root}/var/lib/dpkg", "--show", "--showformat=${Package} ${Version} ${Architecture}\n"],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    components = []
+    for line in listed.stdout.splitlines():
+        name, number, architecture = line.split()
+        purl = f"pkg:deb/debian/{name}@{number}?arch={architecture}"
+        components.append({"type": "library", "name": name, "version": number, "bom-ref": purl, "purl": purl})
+    for metadata in sorted(Path(root, "opt/python").glob("lib/python3*/site-packages/*.dist-info/METADATA")):
+        fields = dict(re.findall(r"^(Name|Version): (.*)$", metadata.read_text().split("\n\n")[0], re.MULTILINE))
+        purl = f"pkg:pypi/{fields['Name'].lower().replace('_', '-')}@{fields['Version']}"
+        components.append({"type": "library", "name": fields["Name"], "version": fields["Version"], "bom-ref": purl, "purl": purl})
+    made = datetime.fromtimestamp(time, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    name = "parlor-python"
+    references = [component["bom-ref"] for component in components]
+    document = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "serialNumber": "urn:uuid:" + str(uuid.uuid5(uuid.NAMESPACE_URL, f"{name}/{version}/{time}")),
+        "version": 1,
+        "metadata": {"timestamp": made, "component": {"type": "container", "name": name, "version": version, "bom-ref": name}},
+        "components": components,
+        "dependencies": [
+            {"ref": name, "dependsOn": references},
+            *({"ref": reference, "dependsOn": []} for reference in references),
         ],
     }
     return json.dumps(document, indent=1).encode()

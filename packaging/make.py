@@ -48,6 +48,7 @@ def main():
             environment = [images.PYTHON_PATH]
             name, content = images.image(f"{names['IMAGE']}-python", version, processor, layers, time, environment)
             made[name] = content
+            made[f"parlor-python-{version}-{processor}.cdx.json"] = bill.python_bill(root, version, time)
         made[f"parlor-{version}-{processor}.cdx.json"] = bill.bill(f"{processor}-unknown-linux-musl", version, time)
     for name in MANIFESTS:
         text = (FILES / name).read_text()
