@@ -54,7 +54,7 @@ pub async fn search(caller: &Caller, searched: Searched) -> Result<SearchHits, A
     Ok(caller.app.storage.search(caller.user_id, &request).await?)
 }
 
-/// Indexes what there was before an update, and the texts of files, for as long as the server runs.
+/// Runs until the server stops: indexes what an earlier version has left, and after each commit the texts of new files.
 pub async fn index_in_background(app: AppState) {
     let mut commits = app.storage.watch_commits().await;
     loop {

@@ -39,11 +39,11 @@ pub struct ExpiredConversation {
 /// The age that a conversation has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpiryReason {
-    /// That of temporary ones.
+    /// The age set for temporary conversations.
     Temporary,
-    /// That of the server's setting.
+    /// The age set by the server.
     Setting,
-    /// That of the user's own choice.
+    /// The age that the user has chosen.
     Choice { days: u32 },
 }
 

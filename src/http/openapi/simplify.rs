@@ -8,7 +8,7 @@ use schemars::{
 };
 use serde_json::{Map, Value, json};
 
-/// Brings a schema into the form of the document.
+/// Rewrites a schema for generators of clients: without formats of numbers and defaults, which they misread.
 pub fn simplify(schema: &mut Schema) {
     Simplify.transform(schema);
 }

@@ -65,7 +65,7 @@ pub struct AccountSettings {
     /// The time after which a session ends in any case.
     #[serde(deserialize_with = "super::duration::positive")]
     pub session_lifetime: Duration,
-    /// Both times for a session of a device on which the user chose to stay signed in.
+    /// The time that replaces session_idle and session_lifetime if the user chose to stay signed in.
     #[serde(deserialize_with = "super::duration::positive")]
     pub remembered_lifetime: Duration,
     /// The time for which an invitation or a link for a new password is valid.

@@ -193,7 +193,7 @@ impl FormulasWithoutValue {
         self.first.get_or_insert(at);
     }
 
-    /// Says that there are some.
+    /// Adds a note about the formulas without a stored value, if there are any.
     fn note(&self, sink: &mut dyn TableSink) {
         let Some((row, column)) = self.first else { return };
         let cell = format!("{}{}", column_letters(column), u64::from(row) + 1);

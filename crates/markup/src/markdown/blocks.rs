@@ -60,7 +60,7 @@ impl Block {
         }
     }
 
-    /// The same, for changes.
+    /// Returns the blocks inside it, to change them.
     pub(super) fn children_mut(&mut self) -> Option<&mut Vec<Block>> {
         match self {
             Block::Quote(blocks)

@@ -17,7 +17,7 @@ impl Multipart {
         }
     }
 
-    /// Adds a text. The name is one of ours.
+    /// Adds a field with a text. `name` is a constant, which needs no escaping.
     pub fn add_text(&mut self, name: &str, text: &str) {
         self.add(&format!("name=\"{name}\"\r\n"), text.as_bytes());
     }

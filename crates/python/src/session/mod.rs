@@ -40,7 +40,7 @@ const ATTACHED_FOLDER: &str = "attached";
 /// The maximum number of calls that wait.
 const MAX_QUEUED_CALLS: usize = 64;
 
-/// A session. Dropping all handles ends it.
+/// A handle to the Python session of a conversation, which ends with the last handle.
 #[derive(Clone)]
 pub struct Session {
     calls: mpsc::Sender<Call>,

@@ -28,8 +28,10 @@ use parlor_protocol::{JobId, MessageId, Position, UserId};
 /// The channel of notifications.
 pub(crate) const CHANNEL: &str = "parlor_commits";
 
-/// The kinds of changes that nodes have in memory, in the table `node_changes`.
+/// The kind, in the table `node_changes`, of changes that may end an access.
 pub(crate) const ACCESS: &str = "access";
+
+/// The kind, in the same table, of changes of model servers.
 pub(crate) const ENDPOINTS: &str = "endpoints";
 
 /// The present time of the database, in milliseconds since 1970.

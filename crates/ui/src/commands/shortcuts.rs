@@ -27,7 +27,7 @@ impl Scope {
     /// All, in the order of the sheet.
     pub const ALL: &[Self] = &[Self::Everywhere, Self::MessageBox, Self::Conversation, Self::List];
 
-    /// The heading.
+    /// Returns the heading of this place in the sheet of shortcuts and in README.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Everywhere => texts::EVERYWHERE,

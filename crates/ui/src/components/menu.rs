@@ -28,7 +28,7 @@ pub struct Menu {
 
 /// A kind of item, with its icon.
 pub enum ItemKind {
-    /// It does something.
+    /// Performs an action.
     Action(AnyView),
     /// It is on or off by itself.
     CheckBox(AnyView, bool),

@@ -21,7 +21,7 @@ pub(super) fn found_tables(found: &str, all: &str) -> String {
     [found, " of ", all].concat()
 }
 
-/// Before the reason.
+/// The sentence before the reason.
 pub(super) fn database_unreadable(name: &str) -> String {
     ["The database “", name, "” can’t be read. "].concat()
 }

@@ -1,7 +1,8 @@
 //! The reason why an SVG is not well-formed XML.
 
 use super::texts;
-/// Finds the first tag that does not fit, as a sentence without its end. `None` if all tags do.
+
+/// Describes the first tag that is unfinished or has no partner, as a sentence without its full stop. `None` if there is none.
 pub fn xml_error(text: &str) -> Option<String> {
     let mut open: Vec<(&str, usize)> = Vec::new();
     let (mut at, mut line, mut line_at) = (0, 1, 0);

@@ -57,7 +57,7 @@ impl Group {
         }
     }
 
-    /// The heading.
+    /// Returns the heading above these entries.
     pub fn heading(self, is_query: bool) -> &'static str {
         match self {
             Self::Actions => texts::ACTIONS,

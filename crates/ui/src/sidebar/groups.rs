@@ -23,7 +23,7 @@ pub enum ListGroup {
 }
 
 impl ListGroup {
-    /// The heading.
+    /// Returns the heading above the group in the list.
     pub fn label(self) -> String {
         match self {
             Self::Pinned => texts::PINNED.into(),

@@ -98,7 +98,7 @@ pub fn run(arguments: TablesArguments) -> ExitCode {
 /// The reason why a file can't be read.
 #[derive(Debug, thiserror::Error)]
 enum ReadError {
-    /// One for the person.
+    /// A reason that the person is shown.
     #[error("{0}")]
     Known(io::Error),
     #[error("{0}")]

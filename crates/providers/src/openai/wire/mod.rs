@@ -25,7 +25,7 @@ pub struct Chunk {
     /// Perplexity: URLs, in the order of their numbers in the text. Some servers send pages.
     #[serde(deserialize_with = "ignore_invalid")]
     pub citations: Option<Vec<Citation>>,
-    /// Perplexity: the same with titles.
+    /// Perplexity: the cited pages, with their titles.
     #[serde(deserialize_with = "ignore_invalid")]
     pub search_results: Option<Vec<CitedPage>>,
 }

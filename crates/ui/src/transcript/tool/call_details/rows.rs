@@ -39,7 +39,7 @@ pub fn json_part(
     .erase()
 }
 
-/// The fields of an object as rows.
+/// Shows the fields of an object by name, with a button that copies `json`.
 pub fn field_rows(fields: &[(String, String)], json: String) -> AnyView {
     let row = |(name, value): &(String, String)| {
         view! {
