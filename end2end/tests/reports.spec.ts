@@ -69,9 +69,19 @@ test('a report of a stream is made, compared with the next one and asked about',
   await expect(main(page).getByText('The report is stopped')).toBeVisible();
   await expectAccessible(page);
   await screenshots(page, 'report-stopped');
-  await upstream.open('wind');
   await main(page).getByRole('button', { name: 'Continue' }).click();
+  await expect(main(page).getByText('The report is being made.')).toBeVisible();
+  // It ends while something else is on the screen.
+  const list = page.getByRole('navigation', { name: 'Conversations' });
+  await list.getByRole('link', { name: 'New chat' }).click();
+  await upstream.open('wind');
+  await list.getByRole('link', { name: 'Reports one is new' }).click();
+  await expect(main(page).getByRole('heading', { name: /^New: / })).toHaveCount(1);
+  await expectAccessible(page);
+  await screenshots(page, 'report-unseen');
+  await main(page).getByRole('heading', { name: /^New: / }).getByRole('link').click();
   await expect(main(page).getByRole('link', { name: '1 new' })).toBeVisible();
+  await expect(list.getByRole('link', { name: 'Reports', exact: true })).toBeVisible();
   await expectAccessible(page);
   await screenshots(page, 'report-summary');
 

@@ -10,6 +10,7 @@ use parlor_protocol::{
     report::{REPORT, ReportArticle, ReportInput, ReportList, ReportView},
 };
 use parlor_runs::jobs::JobRequest;
+use parlor_storage::{Change, jobs::JobChange};
 use parlor_ui::api::reports::ReportFunctions;
 
 #[async_trait]
@@ -64,6 +65,25 @@ impl ReportFunctions for Api {
         let caller = app::current_caller()?;
         let continued = caller.app.jobs.go_on(caller.user_id, job_id, cost_limit).await;
         caller.set_error_status(continued.map(drop))
+    }
+
+    async fn unseen_reports(&self) -> Result<Vec<JobId>, ApiError> {
+        let caller = app::current_caller()?;
+        let list = caller.set_error_status(caller.app.storage.jobs(caller.user_id).await)?;
+        let unseen = list
+            .jobs
+            .into_iter()
+            .filter(|job| job.unseen && job.kind == REPORT);
+        Ok(unseen.map(|job| job.id).collect())
+    }
+
+    async fn mark_report_seen(&self, report_id: JobId) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        let seen = Change::Job {
+            user_id: caller.user_id,
+            change: JobChange::MarkSeen { job_id: report_id },
+        };
+        caller.set_error_status(caller.commit(seen).await)
     }
 
     async fn delete_report(&self, report_id: JobId) -> Result<(), ApiError> {

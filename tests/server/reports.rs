@@ -88,6 +88,25 @@ async fn a_report_is_compared_with_the_one_before() {
 }
 
 #[tokio::test]
+async fn a_report_is_unseen_until_looked_at() {
+    let (_folder, upstream, parlor) = start(|_| {}).await;
+    let unseen = async || parlor.get_json("/rpc/unseen_reports").await.1;
+    assert_eq!(unseen().await, json!([]));
+    let (first, second) = make_two(&parlor, &upstream).await;
+    assert_eq!(unseen().await, json!([second, first]));
+    let looked_at = json!({ "report_id": second });
+    let marked = parlor
+        .post("/rpc/mark_report_seen", &looked_at)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(marked.status(), 200);
+    assert_eq!(unseen().await, json!([first]));
+    let job = parlor.get_json(&format!("/api/jobs/{first}")).await.1;
+    assert_eq!(job["unseen"], true, "{job}");
+}
+
+#[tokio::test]
 async fn a_report_is_exported_once_it_is_complete() {
     let (_folder, upstream, parlor) = start(|_| {}).await;
     upstream.add_script_times(1, When::user_contains("Ships sail"), Script::new().gate("never"));

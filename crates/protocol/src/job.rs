@@ -28,6 +28,9 @@ pub struct Job {
     /// The key of the step whose outcome is unknown. Continuing the job runs it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<String>,
+    /// True if it has ended, or waits for a decision, since the user last looked at it. Of columns never: they are seen where their rows are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unseen: bool,
     pub created_at: Timestamp,
     /// Missing until it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -138,6 +138,8 @@ pub enum JobChange {
         fence: Fence,
         output: JobOutput,
     },
+    /// Notes that the user has looked at a job.
+    MarkSeen { job_id: JobId },
     /// Deletes a job with all its data.
     Delete { job_id: JobId },
 }

@@ -55,6 +55,8 @@ pub fn function_arguments() -> Map<String, Value> {
         "start_report": { "report_id": "$new", "stream_id": "$stream", "model": "test/any", "cost_limit": 5 },
         "stop_job": { "job_id": "$job_id" },
         "continue_job": { "job_id": "$job_id", "cost_limit": 5 },
+        "unseen_reports": {},
+        "mark_report_seen": { "report_id": "$job_id" },
         "delete_report": { "report_id": "$job_id" },
         "save_stream": { "stream": stream },
         "data_catalogue": {},

@@ -81,6 +81,7 @@ fn job() -> Job {
         cost_limit: None,
         error: None,
         waits_for: None,
+        unseen: false,
         created_at: Timestamp(0),
         ended_at: None,
     }

@@ -302,6 +302,7 @@ mod tests {
             cost_limit: None,
             error: None,
             waits_for: None,
+            unseen: false,
             created_at: Timestamp(0),
             ended_at: None,
         }

@@ -275,6 +275,40 @@ pub async fn a_job_waits_stops_and_goes_on(backend: &dyn Backend) {
     );
 }
 
+pub async fn an_ended_job_is_unseen_until_looked_at(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let storage = &*storage;
+    let id = JobId::new();
+    let is_unseen = async || stored_job(storage, id).await.job.unseen;
+    let seen = |user_id| change(user_id, JobChange::MarkSeen { job_id: id });
+    commit_job(storage, &start(id)).await.expect("it starts");
+    assert!(!is_unseen().await);
+    let pause = JobOutput::Pause {
+        error: error("unknown"),
+        waits_for: None,
+    };
+    commit_done(storage, &output(id, 1, pause)).await;
+    assert!(is_unseen().await, "it waits");
+    let go_on = JobChange::Continue {
+        job_id: id,
+        cost_limit: None,
+        running: 2,
+    };
+    assert_eq!(commit_job(storage, &change(TEST_USER, go_on)).await, taken(2));
+    assert!(!is_unseen().await, "the user has decided");
+    commit_done(storage, &output(id, 2, end(RunStatus::Complete))).await;
+    assert!(is_unseen().await, "it has ended");
+    let other = commit_job(storage, &seen(other_user())).await;
+    assert_eq!(other, Err(ChangeRejection::NotFound));
+    assert!(is_unseen().await, "another has looked");
+    commit_done(storage, &seen(TEST_USER)).await;
+    assert!(!is_unseen().await);
+    assert_eq!(
+        commit_job(storage, &seen(TEST_USER)).await,
+        Ok(Outcome::Unchanged)
+    );
+}
+
 pub async fn jobs_are_limited_private_and_deleted(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let ids = [JobId::new(), JobId::new(), JobId::new()];

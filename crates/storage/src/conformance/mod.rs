@@ -151,6 +151,7 @@ macro_rules! conformance_tests {
             jobs {
                 a_step_has_one_result,
                 a_job_waits_stops_and_goes_on,
+                an_ended_job_is_unseen_until_looked_at,
                 jobs_are_limited_private_and_deleted,
                 jobs_are_listed_newest_first,
             }

@@ -22,7 +22,7 @@ macro_rules! select_jobs {
     ($contents:literal, $rest:literal) => {
         concat!(
             "SELECT id, user_id, kind, version, title, fingerprint, model, cost_limit, status, done, total, left_ms, totals, \
-             error, waits_for, resumptions, created_at, ended_at, owner, fence, ",
+             error, waits_for, unseen, resumptions, created_at, ended_at, owner, fence, ",
             $contents,
             " FROM jobs ",
             $rest
@@ -247,6 +247,7 @@ fn read_job(row: &Row) -> Result<StoredJob, StorageError> {
             cost_limit: optional_number("cost_limit")?.map(Dollars),
             error,
             waits_for: optional_text(row, "waits_for")?,
+            unseen: count("unseen")? != 0,
             created_at: Timestamp(row.try_get("created_at")?),
             ended_at: row.try_get::<Option<i64>>("ended_at")?.map(Timestamp),
         },

@@ -35,6 +35,14 @@ server_functions! {
     Json "continue_job"
     fn continue_job(job_id: JobId, cost_limit: Option<Dollars>) -> ();
 
+    /// Returns the reports that have ended, or wait for a decision, since the user last looked at them.
+    GetUrl "unseen_reports" as LoadUnseenReports
+    fn unseen_reports() -> Vec<JobId>;
+
+    /// Notes that the user has looked at a report.
+    Json "mark_report_seen"
+    fn mark_report_seen(report_id: JobId) -> ();
+
     /// Deletes a report with all its steps.
     Json "delete_report"
     fn delete_report(report_id: JobId) -> ();

@@ -72,6 +72,7 @@ pub fn page() -> (PageSnapshot, ConversationId) {
         shared_project: None,
         shares: Ok(Vec::new()),
         listed_pages: Ok(Vec::new()),
+        unseen_reports: Vec::new(),
         opened: None,
         personal: None,
         news: Some(News {

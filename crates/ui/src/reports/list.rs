@@ -137,10 +137,16 @@ fn entry(state: ReportsState, id: JobId) -> AnyView {
             state.delete(&job);
         }
     });
+    let is_unseen = Memo::new(move |_| job.with(|job| job.as_ref().is_some_and(|job| job.unseen)));
+    let news = move || {
+        is_unseen.get().then(|| {
+            view! { <span class="item-dot item-news"><span class="visually-hidden">{texts::NOT_SEEN}</span></span> }.erase()
+        })
+    };
     view! {
         <li class="entry">
             <div class="entry-about">
-                <h2 dir="auto"><a href=url>{name}</a></h2>
+                <h2 dir="auto">{news} <a href=url>{name}</a></h2>
                 {facts}
             </div>
             <div class="schedule-buttons">{delete.title(texts::DELETE).view()}</div>

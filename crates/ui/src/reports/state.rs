@@ -127,6 +127,19 @@ impl ReportsState {
                 self.load_article(article);
             }
         });
+        let lifecycle = use_lifecycle();
+        let unseen = Memo::new(move |_| {
+            let shown = self.report_id().filter(|_| lifecycle.is_visible());
+            shown.filter(|id| self.job(*id).is_some_and(|job| job.unseen))
+        });
+        Effect::new(move |_| {
+            if let Some(id) = unseen.get() {
+                spawn_local(async move {
+                    // If that fails, it stays unseen until it is opened again.
+                    let _ = self.connection.call(rpc::mark_report_seen(id)).await;
+                });
+            }
+        });
     }
 
     /// Applies a change of the jobs, or reloads the reports if all of them may have changed.

@@ -9,6 +9,7 @@ pub(super) use crate::components::texts::{
 
 pub(super) const LEAD: &str = "A report reads what PubMed has for a stream: which articles matter, what each says, and what is new since the last time. It goes on while this page is closed.";
 pub(super) const NEW: &str = "New report";
+pub(super) const NOT_SEEN: &str = "New: ";
 pub(super) const EMPTY: &str = "There are no reports yet";
 pub(super) const EMPTY_HELP: &str = "Make the first one of a stream.";
 pub(super) const NO_STREAMS: &str = "There are no streams yet";

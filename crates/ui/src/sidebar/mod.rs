@@ -30,7 +30,7 @@ use self::{
 use super::{
     browser,
     panel::use_panel,
-    state::{ListError, ListRow, use_listed_pages, use_navigation},
+    state::{ListError, ListRow, use_listed_pages, use_navigation, use_unseen_reports},
 };
 use crate::{
     commands::{CommandDialog, Shortcut, keys, use_commands},
@@ -44,6 +44,7 @@ use crate::{
         route::Route,
     },
 };
+use parlor_protocol::report::REPORTS_PAGE;
 
 /// The media query for windows in which the list is next to the conversation, not a drawer.
 pub const WIDE_QUERY: &str = "(width >= 48rem)";
@@ -151,7 +152,7 @@ fn page_links() -> AnyView {
                 href=page.info.path
                 aria-current=move || (current.get() == Some(page.info)).then_some("page")
             >
-                {(page.icon)()} {page.info.title}
+                {(page.icon)()} {page.info.title} {(page.info == &REPORTS_PAGE).then(unseen_reports)}
             </a>
         }
     };
@@ -168,6 +169,22 @@ fn page_links() -> AnyView {
         })
     };
     links.erase()
+}
+
+/// The dot beside the link to the reports, if some were not seen yet.
+fn unseen_reports() -> AnyView {
+    let reports = use_unseen_reports();
+    let count = Memo::new(move |_| reports.count());
+    let dot = move || {
+        let count = count.get();
+        (count > 0).then(|| {
+            view! {
+                <span class="item-dot item-news"><span class="visually-hidden">{texts::new_reports(count)}</span></span>
+            }
+            .erase()
+        })
+    };
+    dot.erase()
 }
 
 /// Focuses the input when *New chat* is pressed on a new chat. It does not open an on-screen keyboard: that comes with

@@ -42,6 +42,14 @@ pub(super) fn selected(count: usize) -> String {
 pub(super) const WAITS_FOR_YOU: &str = "waits for you";
 pub(super) const IS_ANSWERING: &str = "is answering";
 pub(super) const HAS_NEWS: &str = "has something new";
+
+// The dot beside the link to the reports
+pub(super) fn new_reports(count: usize) -> String {
+    match count {
+        1 => "one is new".into(),
+        _ => [&count.to_string(), " are new"].concat(),
+    }
+}
 pub(super) const IS_TEMPORARY: &str = "temporary";
 
 /// After the name of a project of another person, for screen readers.

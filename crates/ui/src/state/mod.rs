@@ -19,6 +19,7 @@
 //! - [`models`]: the available models and the selected one; [`model_shortlist`]: the favourites and the last used ones
 //! - [`run_intents`]: sends messages, starts and stops runs
 //! - [`notifications`]: reports the ends of long answers
+//! - [`unseen_reports`]: the reports that the user has not seen yet
 //! - [`follower`]: applies the stream's events to all of them, and reloads them when the log can't be followed
 //! - [`shared_follower`]: replaces `follower` on a shared page, which has one conversation and nothing else
 //!
@@ -58,6 +59,7 @@ mod stores;
 mod test_events;
 mod texts;
 pub mod tray;
+mod unseen_reports;
 
 pub use self::{
     connection::{Connection, ConnectionStatus},
@@ -78,6 +80,6 @@ pub use self::{
     stores::{
         Stores, use_archive, use_connection, use_conversation_list, use_conversations, use_feeds,
         use_lifecycle, use_listed_pages, use_models, use_navigation, use_next_message, use_outbox,
-        use_project_chats, use_projects, use_run_intents, use_shares,
+        use_project_chats, use_projects, use_run_intents, use_shares, use_unseen_reports,
     },
 };

@@ -7,7 +7,7 @@ use leptos::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::api::{personal, projects, rpc, sharing};
+use crate::api::{personal, projects, reports, rpc, sharing};
 use crate::{
     browser,
     state::{
@@ -17,8 +17,8 @@ use crate::{
     },
 };
 use parlor_protocol::{
-    ApiError, ConversationId, ConversationList, IntentId, MessageId, News, ProjectId, ProjectList, RawJson,
-    Share, SharedProjectContent, Timestamp, Transcript,
+    ApiError, ConversationId, ConversationList, IntentId, JobId, MessageId, News, ProjectId, ProjectList,
+    RawJson, Share, SharedProjectContent, Timestamp, Transcript,
     json::{self, JsonError},
     model_list::ModelList,
 };
@@ -42,6 +42,8 @@ pub struct PageSnapshot {
     pub shares: Result<Vec<Share>, ApiError>,
     /// The names of the pages that can do something for the user.
     pub listed_pages: Result<Vec<String>, ApiError>,
+    /// The reports that the user has not seen yet.
+    pub unseen_reports: Vec<JobId>,
     /// The data of the registered page that the URL names. Parsed by that page only.
     pub opened: Option<RawJson>,
     /// The data of the settings page, if the URL names it. Parsed by that page only, because few people need it.
@@ -163,6 +165,7 @@ impl PageSnapshot {
             project_chats,
             shared_project,
             news,
+            unseen_reports,
         ) = futures::join!(
             rpc::conversations(None, false, None),
             transcript,
@@ -174,6 +177,7 @@ impl PageSnapshot {
             project_chats,
             shared_project,
             personal::news(),
+            reports::unseen_reports(),
         );
         // After the list: the stream continues from the list's position and reports later changes.
         let personal = match route {
@@ -190,6 +194,7 @@ impl PageSnapshot {
             shared_project,
             shares,
             listed_pages,
+            unseen_reports: unseen_reports.unwrap_or_default(),
             opened,
             personal,
             // A page without them is better than none.
@@ -226,6 +231,7 @@ impl PageSnapshot {
             shared_project: None,
             shares: Ok(Vec::new()),
             listed_pages: Ok(Vec::new()),
+            unseen_reports: Vec::new(),
             opened: None,
             personal: None,
             news: None,

@@ -20,6 +20,7 @@ use super::{
     shared_follower::SharedFollower,
     shares::Shares,
     snapshot::PageSnapshot,
+    unseen_reports::UnseenReports,
 };
 use crate::{
     browser::{self, PresenceEvent},
@@ -47,6 +48,7 @@ pub struct Stores {
     run_intents: RunIntents,
     shares: Shares,
     listed_pages: ListedPages,
+    unseen_reports: UnseenReports,
     pub(super) follower: EventFollower,
     toasts: Toasts,
 }
@@ -97,6 +99,8 @@ impl Stores {
             navigation,
             toasts,
         };
+        let unseen_reports =
+            UnseenReports::new(page.unseen_reports.clone(), connection, lifecycle, navigation);
         let stores = Self {
             clock: PageClock::new(page.now),
             lifecycle,
@@ -114,6 +118,7 @@ impl Stores {
             run_intents,
             shares: Shares::new(page.shares.clone(), connection),
             listed_pages,
+            unseen_reports,
             follower,
             toasts,
         };
@@ -168,6 +173,7 @@ impl Stores {
         effect(move || self.show_project_of_route());
         self.models.start();
         self.shares.load_if_unread();
+        self.unseen_reports.start(self.feeds);
         effect(move || self.open_archive_of_shown());
         // Another tab may share, too.
         Effect::new(move |before: Option<u32>| {
@@ -275,6 +281,11 @@ pub fn use_lifecycle() -> PageLifecycle {
 /// The pages that the sidebar links to.
 pub fn use_listed_pages() -> ListedPages {
     use_stores().listed_pages
+}
+
+/// The reports that the user has not seen yet.
+pub fn use_unseen_reports() -> UnseenReports {
+    use_stores().unseen_reports
 }
 
 /// The page's models.

@@ -79,6 +79,9 @@ pub(super) const UNAVAILABLE_MODELS: &str = "Not available now";
 pub(super) const NOTIFY_ON: &str = "Notify me when a long answer is finished: on";
 pub(super) const NOTIFY_OFF: &str = "Notify me when a long answer is finished: off";
 pub(super) const NOTIFY_BLOCKED: &str = "Notify me when a long answer is finished: blocked by the browser";
+pub(super) const REPORT_READY: &str = "The report is ready.";
+pub(super) const REPORT_WAITS: &str = "The report waits for your decision.";
+pub(super) const REPORT_ENDED: &str = "The report could not be finished.";
 pub(super) const RUN_FAILED: &str = "The model could not answer.";
 pub(super) const RUN_INTERRUPTED: &str = "The answer was interrupted.";
 

@@ -23,6 +23,7 @@ fn job(id: JobId, done: usize, total: usize) -> Job {
         cost_limit: None,
         error: None,
         waits_for: None,
+        unseen: false,
         created_at: Default::default(),
         ended_at: None,
     }

@@ -38,6 +38,7 @@ fn with_follower(list: ConversationList, transcript: Option<Transcript>, test: i
             models: Ok(Default::default()),
             shares: Ok(Vec::new()),
             listed_pages: Ok(Vec::new()),
+            unseen_reports: Vec::new(),
             project_chats: None,
             shared_project: None,
             opened: None,

@@ -11,13 +11,7 @@ use crate::{
         lifecycle::PageLifecycle, navigation::Navigation, preview_line::first_line, route::Route,
     },
 };
-use parlor_protocol::{Message, MessageId, RunStatus, Timestamp, Transcript, conversation_list::RunEnd};
-
-/// A client that shows the conversation, in any tab or on any machine, marks it read within this time; then no
-/// notification is shown.
-const SEEN_REPORT_DELAY_MS: f64 = 2000.0;
-/// Older ends get no notification, for example when a tab catches up after a sleep.
-const MAX_END_AGE_MS: f64 = 60_000.0;
+use parlor_protocol::{Message, MessageId, RunStatus, Transcript, conversation_list::RunEnd};
 
 /// Notifies the user of ended runs.
 #[derive(Clone, Copy)]
@@ -32,10 +26,10 @@ pub struct RunEndNotifier {
 impl RunEndNotifier {
     /// Handles the end of a run.
     pub fn on_run_end(self, ended: RunEnd) {
-        let since = |at: Timestamp, until: Timestamp| (until.0 - at.0) as f64;
-        let long = since(ended.started_at, ended.ended_at) >= browser::long_answer_threshold_ms();
-        if long && since(ended.ended_at, browser::now()) < MAX_END_AGE_MS && super::is_enabled() {
-            browser::set_timeout(SEEN_REPORT_DELAY_MS, move || self.notify_unless_seen(ended)).detach();
+        let duration = (ended.ended_at.0 - ended.started_at.0) as f64;
+        let is_long = duration >= browser::long_answer_threshold_ms();
+        if is_long && super::is_recent(ended.ended_at) && super::is_enabled() {
+            browser::set_timeout(super::SEEN_DELAY_MS, move || self.notify_unless_seen(ended)).detach();
         }
     }
 
@@ -47,21 +41,15 @@ impl RunEndNotifier {
         let Some(title) = title.filter(|_| !seen) else {
             return;
         };
-        // Of the tabs that received the event, one gets the lock. It keeps it for as long as other tabs may ask for it.
-        let name = ["parlor-told-", &ended.run_id.to_string()].concat();
-        let lock = browser::try_lock(&name, move || {
+        let tag = ended.run_id.to_string();
+        super::show_in_one_tab(&tag.clone(), move || {
             spawn_local(async move {
                 let line = self.load_ending_line(ended).await;
-                let tag = ended.run_id.to_string();
                 browser::notify(&title, &line, &tag, move || {
                     self.navigation.go_to(Route::Conversation(id))
                 });
             });
         });
-        browser::set_timeout(MAX_END_AGE_MS, move || {
-            let _lock = lock;
-        })
-        .detach();
     }
 
     /// A line about the result.

@@ -93,6 +93,7 @@ pub fn page(other: &str) -> PageSnapshot {
         shared_project: None,
         shares: Ok(Vec::new()),
         listed_pages: Ok(vec![other.into()]),
+        unseen_reports: Vec::new(),
         opened: None,
         personal: None,
         news: Some(News {

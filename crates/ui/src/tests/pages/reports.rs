@@ -100,6 +100,7 @@ fn job(text: &str, status: RunStatus) -> Job {
             hint: text.into(),
         }),
         waits_for: None,
+        unseen: false,
         created_at: Timestamp(1),
         ended_at: None,
     }

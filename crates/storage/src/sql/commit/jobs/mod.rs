@@ -70,6 +70,7 @@ impl Batch<'_> {
                 }
                 self.store_job_output(connection, job, output).await
             }
+            JobChange::MarkSeen { job_id } => self.mark_job_seen(connection, user_id, *job_id).await,
             JobChange::Delete { job_id } => self.delete_job(connection, user_id, *job_id).await,
         }
     }
@@ -123,6 +124,7 @@ impl Batch<'_> {
                 cost_limit: new.cost_limit,
                 error: None,
                 waits_for: None,
+                unseen: false,
                 created_at: self.at,
                 ended_at: None,
             },
@@ -198,10 +200,27 @@ impl Batch<'_> {
         }
         job.fence = job.fence.next();
         job.job.status = RunStatus::Stopped;
+        job.job.unseen = false;
         job.job.error = None;
         job.job.waits_for = None;
         job.job.progress.left_ms = None;
         job.job.ended_at = Some(self.at);
+        self.update_job(connection, &job).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Notes that the user has looked at a job.
+    async fn mark_job_seen(
+        &mut self,
+        connection: &mut Connection,
+        user_id: UserId,
+        job_id: JobId,
+    ) -> Result<Outcome, ChangeError> {
+        let mut job = stored_job(connection, user_id, job_id).await?;
+        if !job.job.unseen {
+            return Ok(Outcome::Unchanged);
+        }
+        job.job.unseen = false;
         self.update_job(connection, &job).await?;
         Ok(Outcome::Done)
     }
@@ -215,6 +234,7 @@ impl Batch<'_> {
         job.owner = self.owner;
         job.fence = job.fence.next();
         job.job.status = RunStatus::Running;
+        job.job.unseen = false;
         job.job.error = None;
         job.job.ended_at = None;
         job.job.progress.left_ms = None;
@@ -235,13 +255,15 @@ impl Batch<'_> {
             cost_limit,
             error,
             waits_for,
+            unseen,
             ended_at,
             ..
         } = &job.job;
         let error = error.as_ref().map(serde_json::to_string).transpose()?;
         query(
             "UPDATE jobs SET status = $3, done = $4, total = $5, left_ms = $6, totals = $7, cost_limit = $8, error = $9, \
-             waits_for = $10, result = $11, resumptions = $12, ended_at = $13, owner = $14, fence = $15 WHERE user_id = $1 AND id = $2",
+             waits_for = $10, result = $11, resumptions = $12, ended_at = $13, owner = $14, fence = $15, \
+             unseen = $16 WHERE user_id = $1 AND id = $2",
         )
         .bind_value(job.user_id)
         .bind_value(id)
@@ -258,6 +280,7 @@ impl Batch<'_> {
         .bind_value(*ended_at)
         .bind_value(job.owner)
         .bind_value(job.fence.0)
+        .bind(i64::from(*unseen))
         .execute(&mut *connection)
         .await?;
         self.count_scheduled_cost(connection, job).await?;

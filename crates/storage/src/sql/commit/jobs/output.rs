@@ -7,7 +7,7 @@ use crate::{
     ChangeRejection, Outcome, RecordedModelCall,
     jobs::{JobOutput, StoredJob},
 };
-use parlor_protocol::{JobId, RunError, RunStatus, Timestamp, TokenTotals, UserId};
+use parlor_protocol::{JobId, RunError, RunStatus, Timestamp, TokenTotals, UserId, columns::COLUMNS};
 
 /// The number of model calls whose records are kept of a job.
 const MAX_CALLS_PER_JOB: usize = 5_000;
@@ -73,6 +73,7 @@ impl Batch<'_> {
             }
             JobOutput::Pause { error, waits_for } => {
                 job.job.status = RunStatus::Waiting;
+                job.job.unseen = job.job.kind != COLUMNS;
                 job.job.error = Some(error.clone());
                 job.job.waits_for.clone_from(waits_for);
                 job.job.progress.left_ms = None;
@@ -83,6 +84,7 @@ impl Batch<'_> {
                 result,
             } => {
                 job.job.status = *status;
+                job.job.unseen = job.job.kind != COLUMNS;
                 job.job.error.clone_from(error);
                 job.job.waits_for = None;
                 job.job.progress.left_ms = None;
