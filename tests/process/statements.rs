@@ -118,7 +118,7 @@ const COUNTED_TOKENS: usize = 200;
 
 /// The wake-ups of a token that comes alone: reading it, its commit on SQLite's thread, and sending it.
 #[cfg(target_os = "linux")]
-const MAX_WAKE_UPS_OF_TOKEN: usize = 16;
+const MAX_WAKE_UPS_OF_TOKEN: usize = 13;
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

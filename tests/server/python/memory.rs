@@ -257,7 +257,12 @@ async fn memory_that_the_system_holds_is_limited_under_landlock() {
     for (name, reason, outcome) in attempt_all(Kind::Landlock).await {
         // There are no sockets to take it with.
         let is_refused = outcome.contains("PermissionError");
-        assert!(is_refused || outcome.contains(reason), "{name}: {outcome}");
+        // All files lie on a disk there.
+        let is_of_files = name == "deleted_files" && outcome.contains("python.folder_bytes");
+        assert!(
+            is_refused || is_of_files || outcome.contains(reason),
+            "{name}: {outcome}"
+        );
     }
 }
 
