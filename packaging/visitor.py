@@ -15,9 +15,13 @@ import socket
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 PASSWORD = "a+long+password"
 FORM = "application/x-www-form-urlencoded"
+
+# A document with text.
+DOCUMENT = Path(__file__).resolve().parent.parent / "tests/fixtures/files/crazyones.pdf"
 
 # Nobody's name, as in an attack by DNS rebinding.
 FOREIGN_NAME = "foreign.example"
@@ -70,8 +74,17 @@ def ask(address, token, prompt, expected, name=None):
             break
     else:
         sys.exit(f"no answer has {expected}: {answer[-2000:]}")
+    check_document(client)
     page = client.expect(200, "GET", "/settings/system")
     print(html.unescape(re.sub(r"<[^>]*>", " ", page)))
+
+
+def check_document(client):
+    """Sends a document, which a process of its own with a limit of memory has to read: the size of its text is known then."""
+    conversation = "0190d7a0-0000-7000-8000-000000000000"
+    path = f"/api/files?name=document.pdf&conversation_id={conversation}"
+    stored = json.loads(client.expect(201, "POST", path, DOCUMENT.read_bytes(), kind="application/pdf"))
+    assert stored.get("text_bytes", 0) > 0, stored
 
 
 class Script(BaseHTTPRequestHandler):

@@ -14,7 +14,7 @@ use tokio::{
 };
 
 use super::contents::{ContentForm, Contents, NewContent};
-use parlor_base::{settings::FileSettings, text::single_line};
+use parlor_base::{own_program::SMALL_RESERVE, settings::FileSettings, text::single_line};
 use parlor_storage::FileLocation;
 
 /// The maximum length of the standard error that is read.
@@ -143,6 +143,7 @@ fn reader(settings: &FileSettings, arguments: &[String]) -> io::Result<Command> 
     command
         .args(arguments)
         .env_clear()
+        .envs([SMALL_RESERVE])
         .stderr(Stdio::piped())
         .kill_on_drop(true);
     Ok(command)

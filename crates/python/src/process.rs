@@ -13,6 +13,7 @@ use super::{
     wire::{KernelPlan, Report, Request},
 };
 use parlor_base::{
+    own_program::SMALL_RESERVE,
     settings::PythonSettings,
     text::{single_line, terminal::plain_text},
 };
@@ -59,6 +60,7 @@ impl HelperProcess {
         let mut process = Command::new(program(settings))
             .arg(SUBCOMMAND)
             .env_clear()
+            .envs([SMALL_RESERVE])
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
