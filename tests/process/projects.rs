@@ -18,7 +18,7 @@ use crate::{
 const DEFAULT_ROUNDS: u32 = 4;
 
 /// The longest time from the request to the kill.
-const MAX_DELAY: Duration = Duration::from_millis(60);
+const MAX_DELAY: Duration = Duration::from_millis(250);
 
 /// Makes the index empty, as the update from a version without search leaves it.
 const FORGET_INDEX: &str = "DELETE FROM search_documents; DELETE FROM search_pending; \
