@@ -395,6 +395,8 @@ pub async fn readers_are_not_told_of_what_they_do_not_see(backend: &dyn Backend)
     let quiet = storage.last_position(ben).await.unwrap();
     for change in [
         memories::of_project(id, "Clay."),
+        add(TEST_USER, id, &[third_user()]),
+        remove(TEST_USER, id, third_user()),
         temporary.change,
         end_run(run, "Yes."),
         of_list(run, rename),

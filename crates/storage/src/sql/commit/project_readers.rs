@@ -37,7 +37,7 @@ impl Batch<'_> {
         if known.len() + added.len() > limit {
             Err(ChangeRejection::ProjectReadersFull)?;
         }
-        for reader in added {
+        for &reader in &added {
             let count: i64 = query_scalar("SELECT count(*) FROM project_readers WHERE user_id = $1")
                 .bind_value(reader)
                 .fetch_one(&mut *connection)
@@ -60,7 +60,11 @@ impl Batch<'_> {
             self.note_reader(&mut *connection, user_id, reader, AuditAction::ProjectShared)
                 .await?;
         }
-        self.log_project(connection, (user_id, project_id), false).await?;
+        // Nobody else sees who the readers are.
+        self.log_project_of_owner(&mut *connection, (user_id, project_id), false)
+            .await?;
+        let told = added.into_iter().map(|reader| (reader, project_id));
+        self.tell(connection, told.collect(), false).await?;
         Ok(Outcome::Done)
     }
 
@@ -110,7 +114,7 @@ impl Batch<'_> {
         }
         self.note_reader(&mut *connection, owner, reader, AuditAction::ProjectShareEnded)
             .await?;
-        self.log_project(&mut *connection, (owner, project_id), false)
+        self.log_project_of_owner(&mut *connection, (owner, project_id), false)
             .await?;
         self.tell(connection, Readers::from([(reader, project_id)]), true)
             .await?;
