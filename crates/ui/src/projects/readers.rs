@@ -61,7 +61,7 @@ pub fn readers(frame: Frame, id: ProjectId) -> AnyView {
         readers.list_error.get().map(|error| {
             view! {
                 <p class="project-alarm" role="alert">{error}</p>
-                <button type="button" class="button button-quiet" on:click=move |_| readers.load()>{texts::TRY_AGAIN}</button>
+                <button type="button" class="button button-quiet" on:click=move |_| readers.try_again()>{texts::TRY_AGAIN}</button>
             }
             .erase()
         })
@@ -144,6 +144,13 @@ impl Readers {
                 Err(error) => drop(self.list_error.try_set(Some(error.message))),
             }
         });
+    }
+
+    /// Loads the list again after a failure. The pressed button goes.
+    fn try_again(self) {
+        self.list_error.set(None);
+        browser::focus_selector(HEADING);
+        self.load();
     }
 
     /// Shows a list. The dialog may be closed by now.

@@ -32,6 +32,8 @@ pub struct SharedPage {
     /// Why the content is missing, or not the latest.
     pub error: RwSignal<Option<String>>,
     pub is_loading_more: RwSignal<bool>,
+    /// The content is being loaded again: a page would be of an earlier one.
+    is_loading: StoredValue<bool>,
     requests: LastRequest,
 }
 
@@ -55,6 +57,7 @@ impl SharedPage {
             content: RwSignal::new(content),
             error: RwSignal::new(None),
             is_loading_more: RwSignal::new(false),
+            is_loading: StoredValue::new(false),
             requests: LastRequest::new(),
         };
         // Whatever a reader sees is told as a change of the project.
@@ -85,12 +88,14 @@ impl SharedPage {
     pub fn load(self) {
         let number = self.requests.begin();
         self.is_loading_more.set(false);
+        self.is_loading.set_value(true);
         let shown = untrack(|| self.read(|content| content.conversations.len())).unwrap_or(0);
         spawn_local(async move {
             let loaded = self.load_first(shown, number).await;
             if !self.requests.is_last(number) {
                 return;
             }
+            self.is_loading.set_value(false);
             match loaded {
                 Ok(content) => {
                     self.error.try_set(None);
@@ -117,11 +122,18 @@ impl SharedPage {
         Ok(content)
     }
 
+    /// Loads the content again after a failure. The pressed button goes.
+    pub fn try_again(self) {
+        self.error.set(None);
+        browser::focus_selector(PAGE);
+        self.load();
+    }
+
     pub fn load_more(self) {
         let Some(cursor) = untrack(|| self.read(|content| content.next.clone())).flatten() else {
             return;
         };
-        if self.is_loading_more.get_untracked() {
+        if self.is_loading_more.get_untracked() || self.is_loading.get_value() {
             return;
         }
         self.is_loading_more.set(true);

@@ -61,7 +61,7 @@ fn failure(page: SharedPage) -> AnyView {
         page.error.get().map(|error| {
             view! {
                 <p class="project-alarm" role="alert">{error}</p>
-                <button type="button" class="button button-quiet" on:click=move |_| page.load()>{texts::TRY_AGAIN}</button>
+                <button type="button" class="button button-quiet" on:click=move |_| page.try_again()>{texts::TRY_AGAIN}</button>
             }
             .erase()
         })
