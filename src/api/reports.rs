@@ -69,12 +69,8 @@ impl ReportFunctions for Api {
 
     async fn unseen_reports(&self) -> Result<Vec<JobId>, ApiError> {
         let caller = app::current_caller()?;
-        let list = caller.set_error_status(caller.app.storage.jobs(caller.user_id).await)?;
-        let unseen = list
-            .jobs
-            .into_iter()
-            .filter(|job| job.unseen && job.kind == REPORT);
-        Ok(unseen.map(|job| job.id).collect())
+        let unseen = caller.app.storage.unseen_jobs(caller.user_id, REPORT).await;
+        caller.set_error_status(unseen)
     }
 
     async fn mark_report_seen(&self, report_id: JobId) -> Result<(), ApiError> {

@@ -191,6 +191,9 @@ pub trait JobStorage {
     /// Returns all jobs of a user, newest first.
     async fn jobs(&self, user_id: UserId) -> Result<JobList, StorageError>;
 
+    /// Returns the jobs of a kind that have ended or wait, and that their user has not looked at since, newest first.
+    async fn unseen_jobs(&self, user_id: UserId, kind: &str) -> Result<Vec<JobId>, StorageError>;
+
     /// Returns a job of a user.
     async fn job(&self, user_id: UserId, job_id: JobId) -> Result<Option<StoredJob>, StorageError>;
 

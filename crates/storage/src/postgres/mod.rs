@@ -81,9 +81,9 @@ impl PostgresDatabase {
             // The certificate and the name in it are checked, unless the URL says otherwise.
             false => options.ssl_mode(PgSslMode::VerifyFull),
         };
-        let options = match ca_roots::pem_without_system() {
-            Some(roots) if !self.url.contains("sslrootcert=") => options.ssl_root_cert_from_pem(roots),
-            _ => options,
+        let options = match ca_roots::pem_for_postgres(&self.url) {
+            Some(roots) => options.ssl_root_cert_from_pem(roots),
+            None => options,
         };
         Ok(options
             .application_name("parlor")

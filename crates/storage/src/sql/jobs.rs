@@ -46,6 +46,18 @@ impl JobStorage for SqlStorage {
         Ok(JobList { as_of, jobs })
     }
 
+    async fn unseen_jobs(&self, user_id: UserId, kind: &str) -> Result<Vec<JobId>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let rows = query(
+            "SELECT id FROM jobs WHERE user_id = $1 AND kind = $2 AND unseen <> 0 ORDER BY created_at DESC, id DESC",
+        )
+        .bind_value(user_id)
+        .bind(kind)
+        .fetch_all(&mut connection)
+        .await?;
+        read_undamaged_rows("jobs", "id", &rows, |row| id(row, "id"))
+    }
+
     async fn job(&self, user_id: UserId, job_id: JobId) -> Result<Option<StoredJob>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         job(&mut connection, user_id, job_id).await

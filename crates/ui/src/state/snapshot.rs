@@ -165,7 +165,6 @@ impl PageSnapshot {
             project_chats,
             shared_project,
             news,
-            unseen_reports,
         ) = futures::join!(
             rpc::conversations(None, false, None),
             transcript,
@@ -177,9 +176,9 @@ impl PageSnapshot {
             project_chats,
             shared_project,
             personal::news(),
-            reports::unseen_reports(),
         );
         // After the list: the stream continues from the list's position and reports later changes.
+        let unseen_reports = reports::unseen_reports().await;
         let personal = match route {
             Route::Settings(tab) if !tab.is_of_server() => load_personal().await,
             _ => None,

@@ -11,7 +11,7 @@ use super::{
     navigation::Navigation,
     notifications, texts,
 };
-use crate::{api::reports as rpc, browser, runtime::requests::LastRequest};
+use crate::{api::reports as rpc, browser};
 use parlor_protocol::{
     JobId, RunStatus, Timestamp, json,
     report::{OpenReport, REPORT, REPORTS_PAGE},
@@ -24,8 +24,9 @@ pub struct UnseenReports {
     connection: Connection,
     lifecycle: PageLifecycle,
     navigation: Navigation,
-    requests: LastRequest,
     is_loading: StoredValue<bool>,
+    /// Something has changed since the load in progress began.
+    is_outdated: StoredValue<bool>,
 }
 
 /// The part of a change of the jobs that counts here, without the code that reads the whole.
@@ -60,8 +61,8 @@ impl UnseenReports {
             connection,
             lifecycle,
             navigation,
-            requests: LastRequest::new(),
             is_loading: StoredValue::new(false),
+            is_outdated: StoredValue::new(false),
         }
     }
 
@@ -91,10 +92,7 @@ impl UnseenReports {
             Ok(JobUpdate::Deleted(id)) => self.set(id, false),
             Err(_) => return self.load(),
         }
-        // What is being loaded may be older.
-        if self.is_loading.get_value() {
-            self.load();
-        }
+        self.is_outdated.set_value(true);
     }
 
     fn set(self, id: JobId, is_unseen: bool) {
@@ -106,18 +104,22 @@ impl UnseenReports {
         }
     }
 
+    /// Loads them, and again if something has changed meanwhile: what was loaded may be older.
     fn load(self) {
-        let number = self.requests.begin();
-        self.is_loading.set_value(true);
+        self.is_outdated.set_value(true);
+        if self.is_loading.try_update_value(|is| std::mem::replace(is, true)) != Some(false) {
+            return;
+        }
         spawn_local(async move {
-            let loaded = self.connection.call(rpc::unseen_reports()).await;
-            if !self.requests.is_last(number) {
-                return;
+            while self.is_outdated.try_update_value(std::mem::take) == Some(true) {
+                match self.connection.call(rpc::unseen_reports()).await {
+                    Ok(ids) if self.is_outdated.try_get_value() == Some(false) => self.ids.set(ids),
+                    Ok(_) => {}
+                    // What is known stays, until the next change.
+                    Err(_) => break,
+                }
             }
-            self.is_loading.set_value(false);
-            if let Ok(ids) = loaded {
-                self.ids.set(ids);
-            }
+            let _ = self.is_loading.try_set_value(false);
         });
     }
 
@@ -146,7 +148,9 @@ impl UnseenReports {
             RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => texts::REPORT_ENDED,
         };
         let (title, tag) = (job.title.clone(), job.id.to_string());
-        notifications::show_in_one_tab(&tag.clone(), move || {
+        // One that waited may end soon after.
+        let end = job.ended_at.map_or(0, |at| at.0);
+        notifications::show_in_one_tab(&[&tag, "-", &end.to_string()].concat(), move || {
             browser::notify(&title, line, &tag, move || {
                 self.navigation.open_page(url);
             });

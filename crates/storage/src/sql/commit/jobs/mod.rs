@@ -221,7 +221,13 @@ impl Batch<'_> {
             return Ok(Outcome::Unchanged);
         }
         job.job.unseen = false;
-        self.update_job(connection, &job).await?;
+        query("UPDATE jobs SET unseen = 0 WHERE user_id = $1 AND id = $2")
+            .bind_value(user_id)
+            .bind_value(job_id)
+            .execute(&mut *connection)
+            .await?;
+        self.log_job(connection, user_id, &JobUpdate::Changed(job.job))
+            .await?;
         Ok(Outcome::Done)
     }
 
