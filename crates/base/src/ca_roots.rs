@@ -13,6 +13,9 @@ static SYSTEM_HAS_ROOTS: LazyLock<bool> =
 /// The characters of a line of PEM (RFC 7468).
 const LINE: usize = 64;
 
+/// The parameters of a URL of Postgres that name certificates.
+const NAMES_OF_ROOTS: [&str; 3] = ["sslrootcert=", "ssl-root-cert=", "ssl-ca="];
+
 /// Returns true if the system has certificates.
 pub fn system_has_roots() -> bool {
     *SYSTEM_HAS_ROOTS
@@ -23,9 +26,12 @@ pub fn built_in() -> impl Iterator<Item = &'static [u8]> {
     TLS_SERVER_ROOT_CERTS.iter().map(AsRef::as_ref)
 }
 
-/// Returns the built-in certificates as PEM, if the system has none: for clients that look for the system's themselves.
-pub fn pem_without_system() -> Option<Vec<u8>> {
-    (!system_has_roots()).then(|| pem(built_in()))
+/// Returns the built-in certificates as PEM for a connection to Postgres, if the system has none, and neither the URL nor the environment
+/// names others.
+pub fn pem_for_postgres(url: &str) -> Option<Vec<u8>> {
+    let names_others =
+        NAMES_OF_ROOTS.iter().any(|name| url.contains(name)) || std::env::var_os("PGSSLROOTCERT").is_some();
+    (!names_others && !system_has_roots()).then(|| pem(built_in()))
 }
 
 fn pem<'a>(certificates: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {

@@ -57,10 +57,9 @@ impl PostgresBackend {
             Some(password) => options.password(password),
             None => options,
         };
-        let names_roots = url.query_pairs().any(|(name, _)| name == "sslrootcert");
-        let options = match ca_roots::pem_without_system() {
-            Some(roots) if !names_roots => options.ssl_root_cert_from_pem(roots),
-            _ => options,
+        let options = match ca_roots::pem_for_postgres(url.as_str()) {
+            Some(roots) => options.ssl_root_cert_from_pem(roots),
+            None => options,
         };
         Some(Self { options, functions })
     }
