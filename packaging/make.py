@@ -18,6 +18,9 @@ import roots
 
 FILES = Path(__file__).parent / "files"
 
+# The checksums of all others.
+SUMS = "SHA256SUMS"
+
 # The files that name an image.
 MANIFESTS = ["compose.yaml", "kubernetes.yaml", "kubernetes-nodes.yaml"]
 
@@ -28,9 +31,6 @@ def main():
     inputs = dict(argument.split("=", 1) for argument in sys.argv[2:])
     programs = {name: path for name, path in inputs.items() if not name.endswith("-python")}
     output.mkdir(parents=True, exist_ok=True)
-    # Those of another version or processor would be listed with these.
-    for earlier in output.iterdir():
-        earlier.unlink()
     names, version, time = read_names(), read_version(), commit_time()
     certificates = roots.mozilla_list()
     made = {}
@@ -54,6 +54,10 @@ def main():
         text = (FILES / name).read_text()
         text = text.replace("@IMAGE@", names["IMAGE"]).replace("@VERSION@", version)
         made[name] = text.encode()
+    # Those of another version or processor would be listed with these.
+    for earlier in output.iterdir():
+        if earlier.name.startswith("parlor") or earlier.name in [*MANIFESTS, SUMS]:
+            earlier.unlink()
     for name, content in sorted(made.items()):
         path = output / name
         path.write_bytes(content)
@@ -63,10 +67,10 @@ def main():
 
 
 def write_checksums(output):
-    """Lists all files of the folder, also those that other steps made."""
-    files = sorted(path for path in output.iterdir() if path.is_file() and path.name != "SHA256SUMS")
+    """Lists all files of the folder."""
+    files = sorted(path for path in output.iterdir() if path.is_file() and path.name != SUMS)
     sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
-    (output / "SHA256SUMS").write_text("".join(sums))
+    (output / SUMS).write_text("".join(sums))
 
 
 def documents():

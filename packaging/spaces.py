@@ -104,10 +104,11 @@ def scripted_model():
         model.wait()
 
 
-def ask(token, prompt, expected, *name):
+def ask(token, prompt, expected, *name, is_emulated=False):
     """Lets the client ask. Returns the text of Parlor's page of the system."""
     command = ["ip", "netns", "exec", SPACES[1], sys.executable, VISITOR, "ask", f"{ADDRESSES[0]}:{PORT}", token, prompt, expected, *name]
-    return subprocess.run(command, check=True, timeout=TIME_LIMIT, stdout=subprocess.PIPE, text=True).stdout
+    environment = {**os.environ, "PARLOR_IS_EMULATED": "1"} if is_emulated else None
+    return subprocess.run(command, check=True, timeout=TIME_LIMIT, stdout=subprocess.PIPE, text=True, env=environment).stdout
 
 
 @contextmanager

@@ -28,6 +28,9 @@ WITHOUT_GLIBC = "busybox"
 # The exposure of the unit by systemd-analyze, of 10. What it does not give up is what bubblewrap needs: namespaces, mounts, its system calls.
 MAX_EXPOSURE = 5.0
 
+# The place of an emulator in a root.
+EMULATOR = "/emulator"
+
 # A user that no system has, for the program alone.
 USER = 1234
 
@@ -53,7 +56,7 @@ def main():
         for program in sorted(packages.glob("parlor-*-aarch64-linux")):
             emulator = shutil.which("qemu-aarch64-static")
             assert emulator, "qemu-aarch64-static is missing (package qemu-user-static)"
-            try_program(program, WITHOUT_GLIBC, ["/emulator", "/parlor"], emulator)
+            try_program(program, WITHOUT_GLIBC, [EMULATOR, "/parlor"], emulator)
             for package in sorted(packages.glob("*_arm64.deb")):
                 check_debian_package(package, program)
             for image in sorted(packages.glob("*-arm64.oci.tar")):
@@ -118,7 +121,7 @@ def check(began, root, start, *name):
     """Asks for a first answer, and shows that Parlor itself connects to nothing."""
     with nothing_sent(), started(root, start) as (process, token):
         ready = time.monotonic()
-        page = ask(token, "Hello", "complete", *name)
+        page = ask(token, "Hello", "complete", *name, is_emulated=start.command[0] == EMULATOR)
         answered = time.monotonic()
         assert "Data folder" in page, page
         report("first answer", f"{answered - began:.1f} s after the package was there ({ready - began:.1f} s until it was ready)")
@@ -223,7 +226,7 @@ def try_image(image, emulator=None):
         command = process["args"]
         if emulator:
             shutil.copy(emulator, root / "emulator")
-            command = ["/emulator", *command]
+            command = [EMULATOR, *command]
         environment = dict(variable.split("=", 1) for variable in process["env"])
         start = Start(command, process["user"]["uid"], environment=environment)
         check(began, root, start)

@@ -10,6 +10,7 @@ what Parlor sends without being asked.
 import html
 import http.client
 import json
+import os
 import re
 import socket
 import sys
@@ -74,13 +75,15 @@ def ask(address, token, prompt, expected, name=None):
             break
     else:
         sys.exit(f"no answer has {expected}: {answer[-2000:]}")
-    check_document(client)
+    if "PARLOR_IS_EMULATED" not in os.environ:
+        check_document(client)
     page = client.expect(200, "GET", "/settings/system")
     print(html.unescape(re.sub(r"<[^>]*>", " ", page)))
 
 
 def check_document(client):
-    """Sends a document, which a process of its own with a limit of memory has to read: the size of its text is known then."""
+    """Sends a document, which a process of its own with a limit of memory has to read: the size of its text is known then. An emulator can't
+    start the program of another processor from within."""
     conversation = "0190d7a0-0000-7000-8000-000000000000"
     path = f"/api/files?name=document.pdf&conversation_id={conversation}"
     stored = json.loads(client.expect(201, "POST", path, DOCUMENT.read_bytes(), kind="application/pdf"))
