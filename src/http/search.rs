@@ -21,7 +21,7 @@ use parlor_protocol::{
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct SearchParameters {
     /// Words that must all be found, `"phrases"`, `beginnings*` of words (the last word is one), and conditions: `from:me`,
-    /// `from:assistant`, `file:name`, `before:2026-11-28`, `after:2026-11`. `in:project` finds nothing yet.
+    /// `from:assistant`, `file:name`, `before:2026-11-28`, `after:2026-11`, `in:project` by its name.
     q: String,
     /// Only this conversation.
     conversation_id: Option<ConversationId>,
