@@ -23,9 +23,9 @@ struct Readers {
     list: RwSignal<Option<Vec<ProjectReader>>>,
     names: NodeRef<html::Input>,
     is_adding: RwSignal<bool>,
-    /// Why nobody was added or removed.
+    /// The reason why nobody was added or removed.
     error: RwSignal<Option<String>>,
-    /// Why the list is missing, or not the latest.
+    /// The reason why the list is missing, or not the latest.
     list_error: RwSignal<Option<String>>,
     requests: LastRequest,
 }

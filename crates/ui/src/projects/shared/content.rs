@@ -1,4 +1,4 @@
-//! What is known of a project of another person, and its requests.
+//! The state of the page of another person's project, and its requests.
 
 use leptos::{prelude::*, task::spawn_local};
 
@@ -29,7 +29,7 @@ pub struct SharedPage {
     projects: Projects,
     toasts: Toasts,
     pub content: RwSignal<Content>,
-    /// Why the content is missing, or not the latest.
+    /// The reason why the content is missing, or not the latest.
     pub error: RwSignal<Option<String>>,
     pub is_loading_more: RwSignal<bool>,
     /// The content is being loaded again: a page would be of an earlier one.
