@@ -5,6 +5,7 @@ use std::{error::Error, time::Duration};
 use parlor_base::settings::{FileStore, Settings};
 use parlor_files::check_bucket;
 use parlor_storage::postgres::PostgresDatabase;
+use parlor_web::http_client::causes::causes;
 use tokio::time::timeout;
 
 use super::{Finding, machine};
@@ -49,17 +50,18 @@ async fn files(settings: &Settings) -> Finding {
 }
 
 /// An error and its causes, as a sentence.
-fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = String::new();
+    for cause in causes(error) {
         let words = cause.to_string();
         // Many errors repeat their cause.
-        if !text.contains(&words) {
-            text += ": ";
-            text += &words;
+        if text.contains(&words) {
+            continue;
         }
-        source = cause.source();
+        if !text.is_empty() {
+            text += ": ";
+        }
+        text += &words;
     }
     text += ".";
     text
