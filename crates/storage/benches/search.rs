@@ -1,7 +1,7 @@
 //! The speed of full-text search: 10,000 conversations with 200,000 messages in five languages, made from a seed.
 //!
 //! `cargo bench -p parlor-storage --bench search` prints the time that the index costs a message at its commit, the times
-//! of searches and of the deletion of a conversation, the memory and the sizes. `-- --conversations 1000` makes fewer.
+//! of searches and of the deletion of conversations, the memory and the sizes. `-- --conversations 1000` makes fewer.
 
 #![allow(
     clippy::print_stdout,
@@ -361,19 +361,36 @@ async fn main() {
         before
     );
 
-    let mut deletions = Times(Vec::new());
-    for id in ids.iter().step_by((ids.len() / 50).max(1)) {
-        let delete = Change::Conversation {
-            user_id: UserId::LOCAL,
-            conversation_id: *id,
-            change: ConversationChange::Delete,
-        };
+    let now = Timestamp(1_795_262_400_000);
+    let change = |id: &ConversationId, change: ConversationChange| Change::Conversation {
+        user_id: UserId::LOCAL,
+        conversation_id: *id,
+        change,
+    };
+    let deleted: Vec<_> = ids.iter().step_by((ids.len() / 300).max(1)).take(300).collect();
+    let trash = ConversationChange::Trash { trashed_at: now };
+    let together: Vec<_> = deleted.iter().map(|id| change(id, trash.clone())).collect();
+    let started = Instant::now();
+    storage.commit(now, &together).await.unwrap();
+    println!(
+        "deleting {} conversations in one transaction: {:.1} ms",
+        deleted.len(),
+        started.elapsed().as_secs_f64() * 1000.0
+    );
+    let mut searches = Times(Vec::new());
+    for number in 0..100 {
+        let query = languages[number % languages.len()].word(&mut random).to_owned();
         let started = Instant::now();
-        storage
-            .commit(Timestamp(1_795_262_400_000), &[delete])
-            .await
-            .unwrap();
-        deletions.add(started);
+        storage.search(UserId::LOCAL, &request(&query)).await.unwrap();
+        searches.add(started);
     }
-    deletions.print("deleting a conversation of 20 messages");
+    searches.print("one word, while these can be restored");
+    let mut erasures = Times(Vec::new());
+    for id in deleted.iter().take(50) {
+        let erase = change(id, ConversationChange::Erase { trashed_at: now });
+        let started = Instant::now();
+        storage.commit(now, &[erase]).await.unwrap();
+        erasures.add(started);
+    }
+    erasures.print("erasing one of 20 messages");
 }

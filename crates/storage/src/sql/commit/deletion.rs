@@ -11,7 +11,7 @@ use super::{
     log::replace_logged_title,
     queue_state::active_leaf,
 };
-use crate::{ChangeRejection, Outcome, damage::skip_damaged};
+use crate::{ChangeRejection, Outcome, StorageError, damage::skip_damaged};
 use parlor_protocol::{
     ConversationEvent, ConversationId, EventBody, Interaction, Message, MessageBody, MessageId, Timestamp,
     UserId, intent::derive_title,
@@ -31,14 +31,13 @@ const SELECT_NEWEST_SIBLING: &str = "SELECT o.id FROM messages m JOIN messages o
      WHERE m.user_id = $1 AND m.conversation_id = $2 AND m.id = $3 \
          AND o.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = $2) ORDER BY o.position DESC LIMIT 1";
 
-/// Selects whether a message (`$3`) or one of its ancestors is hidden, or its conversation deleted.
+/// Selects whether a message (`$3`) or one of its ancestors is hidden.
 const IS_HIDDEN: &str = "WITH RECURSIVE above (id) AS ( \
          SELECT id FROM messages WHERE user_id = $1 AND id = $3 AND EXISTS (SELECT 1 FROM hidden_messages WHERE user_id = $1 AND conversation_id = $2) \
          UNION \
          SELECT m.parent_id FROM above a JOIN messages m ON m.user_id = $1 AND m.id = a.id WHERE m.parent_id IS NOT NULL) \
      SELECT EXISTS (SELECT 1 FROM above JOIN hidden_messages h ON h.message_id = above.id \
-         WHERE h.user_id = $1 AND h.conversation_id = $2) \
-         OR EXISTS (SELECT 1 FROM conversations WHERE id = $2 AND trashed_at IS NOT NULL)";
+         WHERE h.user_id = $1 AND h.conversation_id = $2)";
 
 /// Keeps the events of questions that are not among the erased messages (`$3`), though these have the answers they belong to.
 const KEEP_QUESTIONS: &str = "UPDATE events SET message_id = NULL WHERE +user_id = $1 AND conversation_id = $2 \
@@ -332,19 +331,29 @@ fn message_query(sql: &'static str, key: (UserId, ConversationId), message_id: M
         .bind_value(message_id)
 }
 
-/// Rejects a change of a message that is hidden, by itself or with a message before it.
-pub(super) async fn require_shown(
+/// Returns whether a message is hidden, by itself or with a message before it.
+pub(super) async fn is_message_hidden(
     connection: &mut Connection,
     key: (UserId, ConversationId),
     message_id: MessageId,
-) -> Result<(), ChangeError> {
-    let hidden: bool = query_scalar(IS_HIDDEN)
+) -> Result<bool, StorageError> {
+    let is_hidden = query_scalar(IS_HIDDEN)
         .bind_value(key.0)
         .bind_value(key.1)
         .bind_value(message_id)
         .fetch_one(connection)
         .await?;
-    match hidden {
+    Ok(is_hidden)
+}
+
+/// Rejects a change of a message that is not shown: it is hidden, or its conversation is deleted.
+pub(super) async fn require_shown(
+    connection: &mut Connection,
+    key: (UserId, ConversationId),
+    message_id: MessageId,
+) -> Result<(), ChangeError> {
+    require_not_trashed(&mut *connection, key).await?;
+    match is_message_hidden(connection, key, message_id).await? {
         true => Err(ChangeRejection::NotFound)?,
         false => Ok(()),
     }

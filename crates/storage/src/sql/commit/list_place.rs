@@ -87,10 +87,15 @@ impl Batch<'_> {
         key: Key,
     ) -> Result<Outcome, ChangeError> {
         let sql = "UPDATE conversations SET temporary = 0 WHERE user_id = $1 AND id = $2 AND temporary <> 0 AND trashed_at IS NULL";
-        self.place_and_index(connection, key, sql).await
+        let placed = self.place(&mut *connection, key, sql).await?;
+        if placed == Outcome::Done {
+            self.index_conversation(connection, key).await?;
+        }
+        Ok(placed)
     }
 
-    /// Deletes a conversation so that it can be restored. It leaves the search at once.
+    /// Deletes a conversation so that it can be restored. This only marks it, however long it is: the search leaves out what is
+    /// marked, and its words are deleted with its messages.
     pub(super) async fn trash_conversation(
         &mut self,
         connection: &mut Connection,
@@ -118,7 +123,6 @@ impl Batch<'_> {
                 false => self.delete_conversation(connection, key.0, key.1).await,
             };
         }
-        self.forget_conversation(&mut *connection, key).await?;
         let active = query(
             "SELECT id FROM runs WHERE user_id = $1 AND conversation_id = $2 AND status IN ('running', 'waiting')",
         )
@@ -148,7 +152,7 @@ impl Batch<'_> {
         key: Key,
     ) -> Result<Outcome, ChangeError> {
         let sql = "UPDATE conversations SET trashed_at = NULL WHERE user_id = $1 AND id = $2 AND trashed_at IS NOT NULL";
-        self.place_and_index(connection, key, sql).await
+        self.place(connection, key, sql).await
     }
 
     /// Erases a conversation that is deleted since this time.
@@ -185,20 +189,6 @@ impl Batch<'_> {
             true => self.delete_conversation(connection, key.0, key.1).await,
             false => Ok(Outcome::Done),
         }
-    }
-
-    /// Runs an update as [`place`](Self::place) does, after which the search finds the conversation.
-    async fn place_and_index(
-        &mut self,
-        connection: &mut Connection,
-        key: Key,
-        sql: &'static str,
-    ) -> Result<Outcome, ChangeError> {
-        let placed = self.place(&mut *connection, key, sql).await?;
-        if placed == Outcome::Done {
-            self.index_conversation(connection, key).await?;
-        }
-        Ok(placed)
     }
 
     /// Runs an update of a conversation, and logs its new place. Logs nothing if the update changes nothing.

@@ -7,7 +7,7 @@ use super::{
         commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, conversation_tag, kind_tag, project_tag, user_tag},
         database::{Query, query},
     },
-    Scope,
+    NOT_DELETED, Scope,
 };
 use crate::search::{SearchRequest, Term};
 use parlor_protocol::search::{HitKind, SearchedAuthor};
@@ -21,8 +21,9 @@ macro_rules! select_documents {
             "SELECT d.id, d.source, d.passage, d.kind, d.conversation_id, d.message_id",
                 $columns,
             " FROM search_index i CROSS JOIN search_documents d ON d.id = i.rowid \
-             WHERE search_index MATCH $1 AND i.rowid < $3 AND i.rowid >= $4 AND d.user_id = $2{} ORDER BY {} LIMIT $5"
+             WHERE search_index MATCH $1 AND i.rowid < $3 AND i.rowid >= $4 AND d.user_id = $2{}{} ORDER BY {} LIMIT $5"
             ),
+            NOT_DELETED,
             $scope.condition,
             match $scope.files_of {
                 Some(_) => "i.rank",

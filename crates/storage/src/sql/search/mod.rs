@@ -20,6 +20,10 @@ use parlor_protocol::{
 mod fts5;
 mod tsvector;
 
+/// Leaves out what is in conversations that are deleted and can be restored.
+const NOT_DELETED: &str = " AND coalesce(d.conversation_id, '') NOT IN \
+     (SELECT c.id FROM conversations c WHERE c.trashed_at IS NOT NULL AND c.user_id = $2)";
+
 /// A document that was found.
 #[derive(Clone, Debug)]
 struct Document {

@@ -8,7 +8,7 @@ use super::{
         commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, conversation_tag, kind_tag, project_tag, user_tag},
         database::{Query, query},
     },
-    Scope,
+    NOT_DELETED, Scope,
 };
 use crate::search::{Phrase, SearchRequest, Term};
 use parlor_protocol::search::{HitKind, SearchedAuthor};
@@ -71,7 +71,7 @@ pub(super) fn select(
     };
     let sql = format!(
         "SELECT d.id, d.source, d.passage, d.kind, d.conversation_id, d.message_id{words} FROM search_documents d \
-         WHERE d.lexemes @@ CAST($1 AS tsquery) AND d.user_id = $2 AND d.id < $3 AND d.id >= $4{}{checks} ORDER BY {} LIMIT $5",
+         WHERE d.lexemes @@ CAST($1 AS tsquery) AND d.user_id = $2 AND d.id < $3 AND d.id >= $4{NOT_DELETED}{}{checks} ORDER BY {} LIMIT $5",
         scope.condition,
         match scope.files_of {
             Some(_) => "ts_rank(d.lexemes, CAST($1 AS tsquery)) DESC, d.id DESC",

@@ -42,12 +42,23 @@ async fn terms(storage: &SqliteStorage) -> Vec<String> {
         .unwrap()
 }
 
-fn delete(run: RunKey) -> Change {
+fn of_conversation(run: RunKey, change: ConversationChange) -> Change {
     Change::Conversation {
         user_id: run.user_id,
         conversation_id: run.conversation_id,
-        change: ConversationChange::Delete,
+        change,
     }
+}
+
+fn delete(run: RunKey) -> Change {
+    of_conversation(run, ConversationChange::Delete)
+}
+
+async fn documents(storage: &SqliteStorage) -> i64 {
+    query_scalar("SELECT count(*) FROM search_documents")
+        .fetch_one(&mut storage.readers.acquire().await.unwrap())
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -77,6 +88,48 @@ async fn deleted_words_leave_the_index_and_the_files() {
 }
 
 #[tokio::test]
+async fn a_deletion_that_can_be_undone_writes_no_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    wait_for_empty_wal(folder.path()).await;
+    let (send, run) = send_change("Rumpelstilzchen");
+    storage.commit(NOON, &[send]).await.unwrap();
+    let trash = of_conversation(run, ConversationChange::Trash { trashed_at: NOON });
+    let erase = of_conversation(run, ConversationChange::Erase { trashed_at: NOON });
+    for (change, hits_after, documents_after) in [
+        (trash.clone(), 0, 2),
+        (of_conversation(run, ConversationChange::Restore), 2, 2),
+        (trash, 0, 2),
+        (erase, 0, 0),
+    ] {
+        let done = storage.commit(NOON, &[change.clone()]).await.unwrap();
+        assert!(done.outcomes.iter().all(Result::is_ok), "{change:?}: {done:?}");
+        let after = (hits(&storage, "rumpelstilzchen").await, documents(&storage).await);
+        assert_eq!(after, (hits_after, documents_after), "{change:?}");
+    }
+    wait_until(|| !contain(folder.path(), "rumpelstilzchen")).await;
+}
+
+#[tokio::test]
+async fn what_is_indexed_after_its_deletion_is_found_when_it_is_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    let (send, run) = send_change("old");
+    storage.commit(NOON, &[send]).await.unwrap();
+    let forget = "DELETE FROM search_documents; \
+        INSERT INTO search_pending SELECT 'message', id, 0 FROM messages; \
+        INSERT INTO search_pending SELECT 'title', id, 0 FROM conversations";
+    execute_sql(&storage, forget.into()).await;
+    let trash = of_conversation(run, ConversationChange::Trash { trashed_at: NOON });
+    storage.commit(NOON, &[trash]).await.unwrap();
+    while storage.index_old_data().await.unwrap() {}
+    assert_eq!(hits(&storage, "old").await, 0);
+    let restore = of_conversation(run, ConversationChange::Restore);
+    storage.commit(NOON, &[restore]).await.unwrap();
+    assert_eq!(hits(&storage, "old").await, 2);
+}
+
+#[tokio::test]
 async fn a_temporary_conversation_leaves_nothing_in_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
@@ -101,14 +154,13 @@ async fn a_temporary_conversation_leaves_nothing_in_the_files() {
         output: RunOutput::EndRun { events, message },
     };
     storage.commit(NOON, &[end]).await.unwrap();
-    let expire = Change::Conversation {
-        user_id: run.user_id,
-        conversation_id: run.conversation_id,
-        change: ConversationChange::Expire {
+    let expire = of_conversation(
+        run,
+        ConversationChange::Expire {
             before: Timestamp(NOON.0 + 1),
             reason: ExpiryReason::Temporary,
         },
-    };
+    );
     storage.commit(NOON, &[expire]).await.unwrap();
     wait_until(|| !contain(folder.path(), "Rumpelstilzchen")).await;
 }
@@ -176,12 +228,7 @@ async fn interrupted_indexing_neither_doubles_nor_misses() {
     // Each of the 146 conversations that are left has a question and a title, and four are new.
     assert_eq!(hits(storage, "old").await, 2 * 146);
     assert_eq!(hits(storage, "new").await, 2 * 4);
-    let documents = "SELECT count(*) FROM search_documents";
-    let documents: i64 = query_scalar(documents)
-        .fetch_one(&mut storage.readers.acquire().await.unwrap())
-        .await
-        .unwrap();
-    assert_eq!(documents, 2 * 150);
+    assert_eq!(documents(storage).await, 2 * 150);
     let found = storage.search(UserId::LOCAL, &request("old")).await.unwrap();
     assert_eq!(found.indexed_percent, None);
     execute_sql(

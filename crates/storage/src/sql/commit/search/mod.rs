@@ -37,14 +37,6 @@ const INSERT_DOCUMENT: &str = "INSERT INTO search_documents \
 const FORGET_MESSAGES: &str = "DELETE FROM search_documents WHERE source IN (SELECT value FROM json_each($1)) \
      OR source IN (SELECT f.id FROM json_each($1) m JOIN files f ON f.message_id = m.value)";
 
-/// Deletes the words of a conversation (`$2`): of its title, its messages and their files.
-const FORGET_CONVERSATION: [&str; 3] = [
-    "DELETE FROM search_documents WHERE user_id = $1 AND source = $2",
-    "DELETE FROM search_documents WHERE source IN (SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2)",
-    "DELETE FROM search_documents WHERE source IN (SELECT id FROM files WHERE user_id = $1 AND conversation_id = $2 \
-         AND project_id IS NULL)",
-];
-
 /// Notes that a conversation (`$2`) is to be indexed: its title and the ids of its messages.
 const NOTE_TITLE: &str = "INSERT INTO search_pending (kind, source, is_new) \
      SELECT 'title', id, 1 FROM conversations WHERE user_id = $1 AND id = $2 \
@@ -107,23 +99,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Removes a conversation from the index.
-    pub(super) async fn forget_conversation(
-        &self,
-        connection: &mut Connection,
-        (user_id, conversation_id): (UserId, ConversationId),
-    ) -> Result<(), ChangeError> {
-        for forget in FORGET_CONVERSATION {
-            query(forget)
-                .bind_value(user_id)
-                .bind_value(conversation_id)
-                .execute(&mut *connection)
-                .await?;
-        }
-        Ok(())
-    }
-
-    /// Puts a conversation into the index again.
+    /// Puts a conversation that was temporary into the index.
     pub(super) async fn index_conversation(
         &self,
         connection: &mut Connection,

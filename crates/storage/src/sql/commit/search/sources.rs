@@ -4,11 +4,10 @@ use crate::sql::database::{Connection, Row, query};
 
 use super::super::{
     super::{id, json, optional_id, optional_text, text},
-    ChangeError,
-    deletion::require_shown,
+    deletion::is_message_hidden,
 };
 use crate::{
-    ChangeRejection, StorageError,
+    StorageError,
     damage::skip_damaged,
     search::passages::{self, Passage},
 };
@@ -72,12 +71,7 @@ async fn is_hidden(connection: &mut Connection, source: &Source<'_>) -> Result<b
     let (Some(conversation), Some(message)) = (source.conversation_id, source.message_id) else {
         return Ok(false);
     };
-    match require_shown(connection, (source.user_id, conversation), message).await {
-        Ok(()) => Ok(false),
-        Err(ChangeError::Rejected(ChangeRejection::NotFound)) => Ok(true),
-        Err(ChangeError::Rejected(_)) => Ok(false),
-        Err(ChangeError::Storage(error)) => Err(error),
-    }
+    is_message_hidden(connection, (source.user_id, conversation), message).await
 }
 
 pub(super) async fn read_title<'a>(
@@ -85,7 +79,7 @@ pub(super) async fn read_title<'a>(
     conversation: &'a str,
 ) -> Found<'a, Vec<Passage>> {
     let row = query(
-        "SELECT id, user_id, title, created_at FROM conversations WHERE id = $1 AND temporary = 0 AND trashed_at IS NULL",
+        "SELECT id, user_id, title, created_at FROM conversations WHERE id = $1 AND temporary = 0",
     )
     .bind(conversation)
     .fetch_optional(connection)
