@@ -86,6 +86,9 @@ pub struct SearchHit {
     /// article and for a file of a project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<MessageId>,
+    /// The number in its answer of the tool call whose result was found (`index` of the call).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call: Option<usize>,
     /// The file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_id: Option<AttachmentId>,

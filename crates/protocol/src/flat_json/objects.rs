@@ -82,7 +82,7 @@ plain! {
     Memory { id, text, created_at };
     SearchHits { hits; next, indexed_percent };
     SearchHit {
-        kind, title, created_at, snippet; conversation_id, project_id, message_id, file_id, file_name, pmid
+        kind, title, created_at, snippet; conversation_id, project_id, message_id, tool_call, file_id, file_name, pmid
     };
     Snippet { text, marks };
     Schedule { days, time, time_zone; stream_id, model, ends_on, run_limit, month_limit } with

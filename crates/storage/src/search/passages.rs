@@ -20,6 +20,8 @@ pub const MAX_FILE_BYTES: usize = 2 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
     pub kind: HitKind,
+    /// The number of the tool call whose result it is.
+    pub tool_call: Option<usize>,
     pub text: String,
 }
 
@@ -34,7 +36,11 @@ pub fn of_message(body: &MessageBody) -> Vec<Passage> {
                 let detail = call.detail.as_deref().unwrap_or_default();
                 let output = call.output.as_deref().unwrap_or_default();
                 let result = [detail, output].join("\n");
-                of_answer.extend(passages(HitKind::Tool, result.trim(), MAX_RESULT_BYTES));
+                let of_call = passages(HitKind::Tool, result.trim(), MAX_RESULT_BYTES);
+                of_answer.extend(of_call.map(|passage| Passage {
+                    tool_call: Some(call.index),
+                    ..passage
+                }));
             }
             of_answer
         }
@@ -51,6 +57,7 @@ fn passages(kind: HitKind, text: &str, max_bytes: usize) -> impl Iterator<Item =
     let ranges = ranges(text, max_bytes).into_iter();
     ranges.map(move |range| Passage {
         kind,
+        tool_call: None,
         text: text.get(range).unwrap_or_default().to_owned(),
     })
 }

@@ -301,6 +301,7 @@ async fn read_hit(
         return Ok(None);
     };
     let read = || {
+        let mut tool_call = None;
         let shown = match document.kind {
             HitKind::Title => text(&row, "shown")?,
             HitKind::File => match optional_text(&row, "text")? {
@@ -310,8 +311,13 @@ async fn read_hit(
             HitKind::Question | HitKind::Answer | HitKind::Tool => {
                 let body: MessageBody = json(&row, "body")?;
                 let passages = passages::of_message(&body);
-                let passage = passages.into_iter().nth(document.passage);
-                passage.map(|passage| passage.text).unwrap_or_default()
+                match passages.into_iter().nth(document.passage) {
+                    Some(passage) => {
+                        tool_call = passage.tool_call;
+                        passage.text
+                    }
+                    None => String::new(),
+                }
             }
             HitKind::Article => article_text(&row)?,
         };
@@ -328,6 +334,7 @@ async fn read_hit(
                 None => text(&row, "title")?,
             },
             message_id: document.message_id,
+            tool_call,
             file_id: match document.kind {
                 HitKind::File => Some(id(&row, "id")?),
                 _ => None,

@@ -255,7 +255,7 @@ async fn index_source(connection: &mut Connection, kind: &str, source: &str) -> 
     let Some((source, passages)) = found else {
         return Ok(());
     };
-    for (index, Passage { kind, text }) in passages.iter().enumerate() {
+    for (index, Passage { kind, text, .. }) in passages.iter().enumerate() {
         let document = Document {
             kind: *kind,
             passage: index,

@@ -78,12 +78,11 @@ pub(super) async fn read_title<'a>(
     connection: &mut Connection,
     conversation: &'a str,
 ) -> Found<'a, Vec<Passage>> {
-    let row = query(
-        "SELECT id, user_id, title, created_at FROM conversations WHERE id = $1 AND temporary = 0",
-    )
-    .bind(conversation)
-    .fetch_optional(connection)
-    .await?;
+    let row =
+        query("SELECT id, user_id, title, created_at FROM conversations WHERE id = $1 AND temporary = 0")
+            .bind(conversation)
+            .fetch_optional(connection)
+            .await?;
     let Some(row) = row else { return Ok(None) };
     let read = || {
         let source = Source {
@@ -97,6 +96,7 @@ pub(super) async fn read_title<'a>(
         };
         let passage = Passage {
             kind: HitKind::Title,
+            tool_call: None,
             text: text(&row, "title")?,
         };
         Ok((source, vec![passage]))
