@@ -65,6 +65,66 @@ test('finds what is not loaded in a conversation', async ({ chat, page, parlor, 
   await expect.poll(() => marks(page)).toEqual(['pangolin']);
 });
 
+test('goes from one place in a conversation to the next', async ({ chat, page, parlor, upstream }) => {
+  await upstream.script({ steps: [{ text: 'An answer.' }] });
+  const path = await runConversation(parlor.url, 'Pangolin number 0');
+  await continueConversation(parlor.url, path, Array.from({ length: 24 }, (_, n) => `Pangolin number ${n + 1}`));
+  await page.goto(path);
+  await chat.ready();
+  await page.keyboard.press('Control+Shift+F');
+  await expect(field(page)).toBeFocused();
+  await page.keyboard.type('pangolin');
+  // The title is one of the first twenty, and no place.
+  await expect(found(page)).toHaveCount(19);
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await expect(found(page)).toHaveCount(25);
+  await expect(page.getByRole('button', { name: 'Show more' })).toHaveCount(0);
+  await field(page).fill('number 7');
+  await expect(found(page)).toHaveCount(1);
+  await field(page).fill('pangolin number');
+  await expect(found(page)).toHaveCount(19);
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await found(page).filter({ hasText: 'Pangolin number 24' }).click();
+  const steps = page.getByRole('group', { name: 'Found in this chat' });
+  await expect(steps.getByRole('status')).toHaveText('25 of 25');
+  await expect(steps.getByRole('button', { name: 'Next place' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(steps.getByRole('status')).toHaveText('1 of 25');
+  await expect(page.getByRole('article').getByText('Pangolin number 0', { exact: true })).toBeInViewport();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowUp');
+  await expect(steps.getByRole('status')).toHaveText('24 of 25');
+  await expect(page.getByRole('article').getByText('Pangolin number 23')).toBeInViewport();
+  await expect.poll(() => marks(page)).toEqual(['Pangolin', 'number']);
+  await expectAccessibleInBothThemes(page);
+  await screenshots(page, 'find');
+  await page.keyboard.press('Escape');
+  await expect(steps).toHaveCount(0);
+  expect(await marks(page)).toEqual([]);
+});
+
+test('opens the call whose result was found', async ({ chat, page, upstream }) => {
+  const add = (n: number) => ({ tool_call: { id: `call_${n}`, name: 'calculate', arguments: JSON.stringify({ expression: `1000000 + ${n}` }) } });
+  await upstream.script({ steps: [add(1), add(2), add(3)] });
+  await upstream.script({ when: { tool_gave: '1000003' }, steps: [{ text: 'They are added.' }] });
+  await chat.open();
+  await chat.begin('Add these');
+  await chat.done();
+  const cards = chat.answers.locator('.tool');
+  await expect(cards.filter({ visible: true })).toHaveCount(0);
+  for (const attempt of ['first', 'after it was closed']) {
+    await search(page, '1000002');
+    await expect(found(page).locator('mark')).toHaveText(['1000002']);
+    await page.keyboard.press('Enter');
+    await expect(cards.nth(1).locator('details'), attempt).toHaveAttribute('open');
+    await expect(cards.nth(0).locator('details')).not.toHaveAttribute('open');
+    await expect.poll(() => marks(page)).toContain('1000002');
+    await expect(cards.nth(1).locator('pre').last()).toBeInViewport();
+    await chat.answers.locator('.work > .trace > summary').click();
+    await expect(cards.filter({ visible: true })).toHaveCount(0);
+  }
+});
+
 test('drops the answer to an earlier query', async ({ chat, page, parlor }) => {
   await runConversation(parlor.url, 'Apples are red, and so are some of the others');
   await runConversation(parlor.url, 'Bananas are yellow, and so are some of the others');

@@ -274,11 +274,13 @@ impl RpcFunctions for Api {
         &self,
         query: String,
         conversation_id: Option<ConversationId>,
+        cursor: Option<String>,
     ) -> Result<SearchHits, ApiError> {
         let caller = app::current_caller()?;
         let searched = app::search::Searched {
             query,
             conversation_id,
+            cursor,
             is_typed: true,
             ..Default::default()
         };

@@ -128,9 +128,9 @@ server_functions! {
     GetUrl "diagnostics"
     fn diagnostics(message_id: MessageId) -> DiagnosticsView;
 
-    /// Searches everything that the user has, or one conversation.
+    /// Searches everything that the user has, or one conversation: the first hits, or those after a cursor.
     Json "search"
-    fn search(query: String, conversation_id: Option<ConversationId>) -> SearchHits;
+    fn search(query: String, conversation_id: Option<ConversationId>, cursor: Option<String>) -> SearchHits;
 
     /// Returns a page of the conversation list, of the archive or of a project: the first one, or that after `before`.
     Json "conversations"

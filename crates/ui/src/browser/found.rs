@@ -18,11 +18,13 @@ const MAX_MARKS: usize = 200;
 const LEAD: f64 = 0.3;
 
 /// Marks words in an element, and scrolls the first of them into the middle of the scroller, or the start of the element if there is
-/// none. Returns false if the element is not there.
-pub fn show_found(scroller: &str, id: &str, words: &[String]) -> bool {
+/// none. Only those in a part of the element are meant, if it is there. Returns false if the element is not there.
+pub fn show_found(scroller: &str, id: &str, part: Option<&str>, words: &[String]) -> bool {
     let (Some(element), Ok(Some(scroller))) = (element_by_id(id), document().query_selector(scroller)) else {
         return false;
     };
+    let part = part.and_then(|part| element.query_selector(part).ok().flatten());
+    let element = part.unwrap_or_else(|| element.into());
     let ranges = find_ranges(&element, words);
     mark(&ranges);
     let rect = ranges.first().map_or_else(
@@ -38,6 +40,11 @@ pub fn show_found(scroller: &str, id: &str, words: &[String]) -> bool {
     let by = top - scroller.get_bounding_client_rect().top() - lead;
     scroller.set_scroll_top(scroller.scroll_top() + by as i32);
     true
+}
+
+/// Removes the marks.
+pub fn forget_found() {
+    mark(&[]);
 }
 
 /// Sets the marks, in place of the ones before.

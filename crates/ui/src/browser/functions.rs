@@ -114,7 +114,8 @@ browser_functions! {
         fn is_page_hidden() -> bool = false;
     }
     found {
-        fn show_found(scroller: &str, id: &str, words: &[String]) -> bool = false;
+        fn show_found(scroller: &str, id: &str, part: Option<&str>, words: &[String]) -> bool = false;
+        fn forget_found();
     }
     frames {
         fn are_frames_paused() -> bool = false;

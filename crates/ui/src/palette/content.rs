@@ -134,6 +134,11 @@ pub fn palette(conversation_id: Option<ConversationId>) -> AnyView {
         // The focus is where it was before the entry moves it.
         close_dialog(dialog);
         owner.with(|| untrack(|| entry.perform()));
+        if conversation_id.is_some() {
+            palette.search.keep_places();
+            // Enter goes on to the next place.
+            browser::on_next_frame(|| browser::focus_selector(".found-next"));
+        }
     };
     let choose_row = choose.clone();
     let listbox = palette.listbox;
@@ -272,8 +277,13 @@ fn notes(palette: Palette) -> AnyView {
             <p class="palette-note" role="alert">
                 {texts::FAILED}
                 " "
-                <button type="button" class="button button-quiet" on:click=move |_| search.retry()>{texts::TRY_AGAIN}</button>
+                <button type="button" class="button button-quiet" on:click=move |_| search.load()>{texts::TRY_AGAIN}</button>
             </p>
+        </When>
+        <When when=move || search.has_more() && palette.is_query()>
+            <div class="palette-more">
+                <button type="button" class="button button-quiet" on:click=move |_| search.more()>{texts::SHOW_MORE}</button>
+            </div>
         </When>
         {indexing}
         <p class="palette-hints" aria-hidden="true">

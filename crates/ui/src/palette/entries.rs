@@ -51,6 +51,8 @@ impl Group {
     /// The maximum number of its entries, before something is typed or of a query.
     pub fn max(self, is_query: bool) -> usize {
         match self {
+            // As many as the server was asked for.
+            Self::Texts => usize::MAX,
             _ if is_query => 30,
             Self::Conversations => 5,
             _ => 8,
@@ -188,16 +190,7 @@ fn found_entry(place: usize, hit: &SearchHit, is_in_one_chat: bool) -> Option<En
     let is_title = is_title && !is_in_one_chat;
     let effect = match (hit.conversation_id, hit.message_id) {
         (Some(id), _) if is_title => return Some(Entry::conversation(id, &hit.title)),
-        (Some(id), Some(message_id)) => {
-            let Snippet { text, marks } = &hit.snippet;
-            let mut words: Vec<String> = marks
-                .iter()
-                .filter_map(|(start, end)| text.get(*start..*end).map(str::to_owned))
-                .collect();
-            words.dedup();
-            Effect::OpenAt(FoundPlace::new(id, message_id, words))
-        }
-        (Some(_), None) => return None,
+        (Some(_), _) => Effect::OpenAt(FoundPlace::of_hit(hit)?),
         (None, _) => Effect::Go(match hit.project_id {
             Some(id) => Route::Project(id).path(),
             None => [ARTICLES, hit.pmid.as_deref()?].concat(),

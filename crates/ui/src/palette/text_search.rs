@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use crate::state::use_conversations;
+use crate::state::{FoundPlace, FoundPlaces, OpenConversations, use_conversations};
 use parlor_protocol::{ConversationId, search::SearchHit};
 
 /// The state of the search in texts.
@@ -20,12 +20,22 @@ pub enum SearchState {
 pub struct TextSearch {
     hits: RwSignal<Vec<SearchHit>>,
     state: RwSignal<SearchState>,
+    /// The cursor of further hits.
+    next: RwSignal<Option<String>>,
     /// The percentage of older data that is searched, if not all is.
     indexed_percent: RwSignal<Option<u8>>,
-    wanted: StoredValue<String>,
+    wanted: StoredValue<Wanted>,
     is_running: StoredValue<bool>,
+    conversations: OpenConversations,
     /// The only conversation that is searched.
     conversation_id: Option<ConversationId>,
+}
+
+/// The hits that are wanted: the first of a query, or those after a cursor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Wanted {
+    query: String,
+    cursor: Option<String>,
 }
 
 impl TextSearch {
@@ -34,9 +44,11 @@ impl TextSearch {
         Self {
             hits: RwSignal::default(),
             state: RwSignal::new(SearchState::Idle),
+            next: RwSignal::new(None),
             indexed_percent: RwSignal::new(None),
             wanted: StoredValue::default(),
             is_running: StoredValue::new(false),
+            conversations: use_conversations(),
             conversation_id,
         }
     }
@@ -56,50 +68,89 @@ impl TextSearch {
         self.state.get()
     }
 
+    /// Returns true if there are further hits. Tracked.
+    pub fn has_more(self) -> bool {
+        self.next.with(Option::is_some)
+    }
+
     /// The percentage of older data that is searched, if not all is. Tracked.
     pub fn indexed_percent(self) -> Option<u8> {
         self.indexed_percent.get()
     }
 
-    /// Searches the last query again.
-    pub fn retry(self) {
-        self.search(self.wanted.get_value());
-    }
-
     /// Searches what was typed.
     pub fn search(self, query: String) {
         let is_empty = query.trim().is_empty();
-        self.wanted.set_value(query);
+        self.wanted.set_value(Wanted { query, cursor: None });
         if is_empty {
             self.hits.set(Vec::new());
+            self.next.set(None);
             self.state.set(SearchState::Idle);
             return;
         }
+        self.load();
+    }
+
+    /// Leaves what was found in one conversation to it, so that one can step through it.
+    pub fn keep_places(self) {
+        let mut hits = self.hits.get_untracked();
+        hits.sort_by_key(|hit| hit.created_at);
+        self.conversations.keep_found(FoundPlaces {
+            places: hits.iter().filter_map(FoundPlace::of_hit).collect(),
+            has_more: self.next.with_untracked(Option::is_some),
+        });
+    }
+
+    /// Adds the next hits.
+    pub fn more(self) {
+        // A hit of another query has no next one.
+        if self.is_running.get_value() {
+            return;
+        }
+        if let Some(cursor) = self.next.get_untracked() {
+            self.wanted.update_value(|wanted| wanted.cursor = Some(cursor));
+            self.load();
+        }
+    }
+
+    /// Loads what is wanted, after a failure or for the first time.
+    pub fn load(self) {
         self.state.set(SearchState::Loading);
         if self.is_running.get_value() {
             return;
         }
         self.is_running.set_value(true);
-        let conversations = use_conversations();
         spawn_local(async move {
             // The palette may be closed by now.
-            while let Some(query) = self
+            while let Some(wanted) = self
                 .wanted
                 .try_get_value()
-                .filter(|query| !query.trim().is_empty())
+                .filter(|wanted| !wanted.query.trim().is_empty())
             {
-                let found = conversations.search(query.clone(), self.conversation_id).await;
-                if self.wanted.try_get_value().as_ref() != Some(&query) {
+                let Wanted { query, cursor } = wanted.clone();
+                let is_first = cursor.is_none();
+                let found = self
+                    .conversations
+                    .search(query, self.conversation_id, cursor)
+                    .await;
+                if self.wanted.try_get_value().as_ref() != Some(&wanted) {
                     continue;
                 }
                 let state = match found {
                     Ok(found) => {
-                        self.hits.try_set(found.hits);
+                        self.hits.try_update(|hits| match is_first {
+                            true => *hits = found.hits,
+                            false => hits.extend(found.hits),
+                        });
+                        self.next.try_set(found.next);
                         self.indexed_percent.try_set(found.indexed_percent);
                         SearchState::Idle
                     }
                     Err(_) => {
-                        self.hits.try_set(Vec::new());
+                        if is_first {
+                            self.hits.try_set(Vec::new());
+                            self.next.try_set(None);
+                        }
                         SearchState::Failed
                     }
                 };

@@ -2,7 +2,7 @@
 
 use parlor_protocol::search::HitKind;
 
-pub(super) use crate::components::texts::{CANCEL, CLOSE, NEW_CHAT, SAVE, SETTINGS, TRY_AGAIN};
+pub(super) use crate::components::texts::{CANCEL, CLOSE, NEW_CHAT, SAVE, SETTINGS, SHOW_MORE, TRY_AGAIN};
 
 pub(super) const DIALOG: &str = "Search";
 pub(super) const SEARCH: &str = "Search chats and actions";
@@ -10,8 +10,7 @@ pub(super) const FIND: &str = "Find in this chat";
 pub(super) const FOUND: &str = "Found";
 pub(super) const SEARCHING: &str = "Searching…";
 pub(super) const NOTHING_FOUND: &str = "Nothing found. Try fewer words, or the beginning of one.";
-pub(super) const HOW_TO_SEARCH: &str =
-    "“Quotes” find a phrase. from:me, file:report, after:2026-10 and before:2026-11-05 narrow a search.";
+pub(super) const HOW_TO_SEARCH: &str = "“Quotes” find a phrase. from:me, in:project, file:report, after:2026-10 and before:2026-11-05 narrow a search.";
 pub(super) const FAILED: &str = "The texts of your chats could not be searched.";
 
 pub(super) const TO_MOVE: &str = "to move";

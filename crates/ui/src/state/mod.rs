@@ -65,7 +65,7 @@ pub use self::{
     connection::{Connection, ConnectionStatus},
     conversation_list::{ConversationListStore, ListError, ListRow},
     conversations::{
-        AnswerExtras, AnswerRow, ConversationPhase, ConversationView, FoundPlace, OlderState,
+        AnswerExtras, AnswerRow, ConversationPhase, ConversationView, FoundPlace, FoundPlaces, OlderState,
         OpenConversations, PartKind, PartRow, QueueRow, QueueView, Row, RunView, Siblings, UnrecordedRow,
         UserRow, call_interval, union_ms,
     },

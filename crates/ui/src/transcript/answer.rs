@@ -7,6 +7,7 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{
     activity::activity,
     footer::AnswerFooter,
+    found::FoundCalls,
     opened::Opened,
     parts::{Shown, part_id},
     problem::{Problem, describe_problem},
@@ -81,6 +82,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             message_id: row.id,
             run: row.run.clone(),
             opened: Opened::new(),
+            found: FoundCalls::new(conversation_id, row.id),
         };
         let context = WorkContext {
             row: row.clone(),

@@ -160,6 +160,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         }
     };
     let found = Found::new(&view, follower);
+    provide_context(found);
     // The server's page may have been on the screen for a while.
     let new = use_lifecycle().is_hydrated();
     effect(move || {
@@ -251,6 +252,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         <p class="visually-hidden" role="status">{announcement}</p>
         {(!is_read_only).then(|| quote::quote_button(scrolled))}
         {gallery.view()}
+        {(!is_read_only).then(|| found::found_steps(id))}
         <When when=move || !follower.is_at_end()>
             <button type="button" class="jump" on:click=move |_| {
                 follower.follow_end();

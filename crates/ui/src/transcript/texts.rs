@@ -25,6 +25,17 @@ pub(super) fn older_failed(reason: &str) -> String {
     ["Older messages could not be loaded. ", reason].concat()
 }
 
+// What was found in the conversation
+pub(super) const FOUND_PLACES: &str = "Found in this chat";
+pub(super) const PREVIOUS_PLACE: &str = "Previous place";
+pub(super) const NEXT_PLACE: &str = "Next place";
+
+/// The number of the place that is shown.
+pub(super) fn place_of(shown: usize, count: usize, has_more: bool) -> String {
+    let more = if has_more { "+" } else { "" };
+    [&*shown.to_string(), " of ", &count.to_string(), more].concat()
+}
+
 // Announcements to screen readers
 pub(super) const ANSWERING: &str = "Answering";
 pub(super) const ANSWER_COMPLETE: &str = "Answer complete";

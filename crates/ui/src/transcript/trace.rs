@@ -68,9 +68,24 @@ pub fn Work(first: PartKey, context: WorkContext) -> impl IntoView {
         steps.iter().any(is_opened)
     });
     let open = RwSignal::new(was_open);
+    // The search opens it, too.
+    let opened_here = RwSignal::new(was_open);
+    calls.found.on_found(
+        move |found| {
+            let has_index = |step: &PartRow| {
+                step.call()
+                    .is_some_and(|call| call.with_untracked(|call| call.index == found))
+            };
+            steps.with_untracked(|steps| steps.iter().any(has_index))
+        },
+        move || opened_here.set(true),
+    );
     let toggled = move |event: ev::Event| {
         let is_open = details::is_details_open(&event);
         open.set(is_open);
+        if !is_open {
+            opened_here.set(false);
+        }
         steps.with_untracked(|steps| {
             for step in steps {
                 opened.set((step.key, OpenedView::Stretch), is_open);
@@ -128,7 +143,7 @@ pub fn Work(first: PartKey, context: WorkContext) -> impl IntoView {
     let card = move |part: PartRow| step_view(part, calls.clone());
     view! {
         <div class="work">
-            <details class="trace fold" open=was_open on:toggle=toggled>
+            <details class="trace fold" open=move || opened_here.get() on:toggle=toggled>
                 <summary>{summary} {show_details()}</summary>
                 <div class="trace-steps">
                     <Each

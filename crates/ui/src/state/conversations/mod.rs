@@ -25,7 +25,7 @@ pub(super) use self::transcript_cache::CacheOutcome;
 use self::{changes::PendingChanges, transcript_cache::TranscriptCache};
 pub use self::{
     part::{PartKind, PartRow},
-    place::FoundPlace,
+    place::{FoundPlace, FoundPlaces},
     rows::{
         AnswerExtras, AnswerRow, Row, RunView, Siblings, UnrecordedRow, UserRow, call_interval, union_ms,
     },
@@ -49,6 +49,8 @@ pub struct OpenConversations {
     toasts: Toasts,
     /// What was last opened from a search.
     place: RwSignal<Option<FoundPlace>>,
+    /// What *Find* has found with it.
+    found: RwSignal<Option<FoundPlaces>>,
 }
 
 #[derive(Default)]
@@ -79,6 +81,7 @@ impl OpenConversations {
             navigation,
             toasts,
             place: RwSignal::new(None),
+            found: RwSignal::new(None),
         }
     }
 

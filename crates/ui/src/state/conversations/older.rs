@@ -60,6 +60,7 @@ impl OpenConversations {
             if self.navigation.chat_route().get_untracked() == route {
                 return;
             }
+            self.leave_place(id);
             self.state.with(|state| {
                 if state.cache.trim(id) {
                     state.sync(self, id, true);

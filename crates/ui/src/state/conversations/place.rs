@@ -4,8 +4,11 @@
 use leptos::prelude::*;
 
 use super::OpenConversations;
-use crate::{api::rpc, state::route::Route};
-use parlor_protocol::{ApiError, ConversationId, MessageId, search::SearchHits};
+use crate::{api::rpc, browser, state::route::Route};
+use parlor_protocol::{
+    ApiError, ConversationId, MessageId,
+    search::{SearchHit, SearchHits, Snippet},
+};
 
 /// The number of requests after which a message that is still not shown is given up: its conversation, its branch, and the
 /// conversation again.
@@ -16,31 +19,49 @@ const MAX_REQUESTS: u8 = 3;
 pub struct FoundPlace {
     pub conversation_id: ConversationId,
     pub message_id: MessageId,
+    /// The number of the call whose result has the words.
+    pub tool_call: Option<usize>,
     /// The found words, as they are written there.
     pub words: Vec<String>,
     requests: u8,
 }
 
 impl FoundPlace {
-    /// A place that is not looked for yet.
-    pub fn new(conversation_id: ConversationId, message_id: MessageId, words: Vec<String>) -> Self {
-        Self {
-            conversation_id,
-            message_id,
+    /// The place of a hit, not looked for yet. `None` for what is in no message.
+    pub fn of_hit(hit: &SearchHit) -> Option<Self> {
+        let Snippet { text, marks } = &hit.snippet;
+        let mut words: Vec<String> = marks
+            .iter()
+            .filter_map(|(start, end)| text.get(*start..*end).map(str::to_owned))
+            .collect();
+        words.dedup();
+        Some(Self {
+            conversation_id: hit.conversation_id?,
+            message_id: hit.message_id?,
+            tool_call: hit.tool_call,
             words,
             requests: 0,
-        }
+        })
     }
 }
 
+/// The places that were found in one conversation, in the order of its messages. One of them is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundPlaces {
+    pub places: Vec<FoundPlace>,
+    /// True if there are more than these.
+    pub has_more: bool,
+}
+
 impl OpenConversations {
-    /// Searches everything that the user has, or one conversation.
+    /// Searches everything that the user has, or one conversation: the first hits, or those after a cursor.
     pub fn search(
         self,
         query: String,
         conversation_id: Option<ConversationId>,
+        cursor: Option<String>,
     ) -> impl Future<Output = Result<SearchHits, ApiError>> {
-        self.connection.call(rpc::search(query, conversation_id))
+        self.connection.call(rpc::search(query, conversation_id, cursor))
     }
 
     /// Opens a conversation at a place.
@@ -57,6 +78,45 @@ impl OpenConversations {
     pub fn place(self, id: ConversationId) -> Option<FoundPlace> {
         self.place
             .with(|place| place.clone().filter(|place| place.conversation_id == id))
+    }
+
+    /// Keeps what was found in a conversation, so that the user can go from one place to the next.
+    pub fn keep_found(self, found: FoundPlaces) {
+        self.found.set(Some(found));
+    }
+
+    /// What was found in a conversation, with the index of the place that is shown. `None` if there is nothing to step to.
+    /// Tracked.
+    pub fn found(self, id: ConversationId) -> Option<(FoundPlaces, usize)> {
+        let found = self.found.get().filter(|found| found.places.len() > 1)?;
+        let place = self.place(id)?;
+        let is_shown = |known: &FoundPlace| {
+            (known.message_id, known.tool_call, &known.words)
+                == (place.message_id, place.tool_call, &place.words)
+        };
+        let shown = found.places.iter().position(is_shown)?;
+        Some((found, shown))
+    }
+
+    /// Opens the place after the one that is shown, or the one before it, around the ends.
+    pub fn step_found(self, id: ConversationId, is_forward: bool) {
+        let Some((found, shown)) = untrack(|| self.found(id)) else {
+            return;
+        };
+        let count = found.places.len();
+        let next = if is_forward { shown + 1 } else { shown + count - 1 };
+        if let Some(place) = found.places.get(next % count) {
+            self.open_at(place.clone());
+        }
+    }
+
+    /// Forgets the place in a conversation that was left, or whose search was ended.
+    pub fn leave_place(self, id: ConversationId) {
+        if untrack(|| self.place(id)).is_some() {
+            self.place.set(None);
+            self.found.set(None);
+            browser::forget_found();
+        }
     }
 
     /// The message that the next snapshot of a conversation has to reach, if the place is not loaded.

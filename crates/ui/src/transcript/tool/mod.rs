@@ -13,6 +13,7 @@ use self::{
 };
 use super::{
     activity::{Dots, elapsed},
+    found::FoundCalls,
     opened::{Opened, OpenedView},
     texts,
     trace::show_details,
@@ -54,6 +55,7 @@ pub struct CallContext {
     pub run: ArcRwSignal<RunView>,
     /// What is open of the answer.
     pub opened: Opened,
+    pub found: FoundCalls,
 }
 
 /// One tool call. `prefix` begins the ids in it.
@@ -92,11 +94,27 @@ fn ToolCard(
     let (opened, view) = (context.opened, (part.key, OpenedView::Call));
     let was_open = opened.contains(view);
     let open = RwSignal::new(was_open);
+    // The search opens it, too, and shows all of it.
+    let opened_here = RwSignal::new(was_open);
+    let was_found = RwSignal::new(false);
     let toggled = move |event: ev::Event| {
         let is_open = details::is_details_open(&event);
         open.set(is_open);
         opened.set(view, is_open);
+        if !is_open {
+            opened_here.set(false);
+        } else if was_found.get_untracked() {
+            context.found.opened();
+        }
     };
+    let index = call.with_untracked(|call| call.index);
+    context.found.on_found(
+        move |found| found == index,
+        move || {
+            was_found.set(true);
+            opened_here.set(true);
+        },
+    );
     let kind = call.with_untracked(ToolCall::kind);
     let status = {
         let (call, run) = (call.clone(), context.run.clone());
@@ -167,9 +185,9 @@ fn ToolCard(
     let seen =
         Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get() || asks.get());
     view! {
-        <div class="tool" data-lazy=LazyPart::Tool.name()>
+        <div class="tool" data-lazy=LazyPart::Tool.name() data-call=index.to_string()>
             // The user must see what they approve.
-            <details class="fold" open=move || asks.get() || was_open on:toggle=toggled>
+            <details class="fold" open=move || asks.get() || opened_here.get() on:toggle=toggled>
                 <summary>
                     {tool_icon(kind)}
                     {summary}
@@ -181,7 +199,7 @@ fn ToolCard(
                         <p class="settings-empty">{texts::NOT_SHARED}</p>
                     })}
                     {move || (seen.get() && !is_read_only).then(|| {
-                        let is_whole = asks.get_untracked();
+                        let is_whole = was_found.get() || asks.get_untracked();
                         view! { <CallDetails call=call.clone() prefix=prefix.clone() is_whole/> }
                     })}
                 </div>

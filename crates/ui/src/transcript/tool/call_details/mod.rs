@@ -38,7 +38,7 @@ const CODE_ARGUMENTS: [(&str, &str); 7] = [
 pub fn CallDetails(
     call: ArcRwSignal<ToolCall>,
     prefix: String,
-    /// True if the user decides about the call, so that nothing of it is left out.
+    /// True if the user decides about the call, or has found it, so that nothing of it is left out.
     is_whole: bool,
 ) -> impl IntoView {
     let (input, output) = (call.clone(), call);
@@ -66,24 +66,24 @@ pub fn CallDetails(
         {move || arguments.get().into_iter().map(part).collect::<Vec<_>>()}
         {move || given.get().map(|(given, status)| {
             let title = if status == ToolStatus::Failed { texts::ERROR } else { texts::RESULT };
-            result_part(title, given, prefix.clone())
+            result_part(title, given, prefix.clone(), is_whole)
         })}
     }
 }
 
-fn result_part(title: &'static str, given: ShownResult, prefix: String) -> AnyView {
+fn result_part(title: &'static str, given: ShownResult, prefix: String, is_whole: bool) -> AnyView {
     if let ShownResult::Text(text) = &given
         && let Some(table) = table_of_objects(text)
     {
         let json = json::pretty_print(text);
-        return json_part(title.into(), json, false, move || {
-            table_view(table.clone(), prefix.clone())
+        return json_part(title.into(), json, is_whole, move || {
+            table_view(table.clone(), prefix.clone(), is_whole)
         });
     }
     view! {
         <section class="tool-part">
             <h3>{title}</h3>
-            {result_view(given, prefix)}
+            {result_view(given, prefix, is_whole)}
         </section>
     }
     .erase()
@@ -243,7 +243,7 @@ fn result_blocks(given: &str) -> Vec<ResultBlock> {
 }
 
 /// The result: tables as tables, JSON highlighted, other text as it is.
-fn result_view(result: ShownResult, prefix: String) -> AnyView {
+fn result_view(result: ShownResult, prefix: String, is_whole: bool) -> AnyView {
     match result {
         ShownResult::Blocks(blocks) => {
             let views = blocks
@@ -251,17 +251,21 @@ fn result_view(result: ShownResult, prefix: String) -> AnyView {
                 .zip(0_usize..)
                 .map(|(block, index)| match block {
                     ResultBlock::Table(table) => {
-                        table_view(table, [&*prefix, "-", &index.to_string()].concat())
+                        table_view(table, [&*prefix, "-", &index.to_string()].concat(), is_whole)
                     }
                     ResultBlock::Note(note) => view! { <p class="tool-note">{note}</p> }.erase(),
-                    ResultBlock::Text(text) => text_view(text, String::new(), false),
+                    ResultBlock::Text(text) => text_view(text, String::new(), is_whole),
                 });
             views.collect::<Vec<_>>().erase()
         }
-        ShownResult::Table(table) => table_view(table, prefix),
+        ShownResult::Table(table) => table_view(table, prefix, is_whole),
         ShownResult::Text(text) => {
             let is_json = text.trim_start().starts_with(['{', '[']) && text.trim_end().ends_with(['}', ']']);
-            text_view(text, if is_json { "json".into() } else { String::new() }, false)
+            text_view(
+                text,
+                if is_json { "json".into() } else { String::new() },
+                is_whole,
+            )
         }
     }
 }
@@ -275,9 +279,13 @@ fn is_table(text: &str) -> bool {
     lines.next().is_some_and(is_row) && lines.next().is_some_and(is_rule) && lines.all(is_row)
 }
 
-/// A table with its first rows.
-fn table_view(given: String, prefix: String) -> AnyView {
-    let beginning = preview_end(&given);
+/// A table with its first rows, or all of them.
+fn table_view(given: String, prefix: String, is_whole: bool) -> AnyView {
+    let beginning = if is_whole {
+        given.len()
+    } else {
+        preview_end(&given)
+    };
     let all = RwSignal::new(beginning == given.len());
     let (shown, copied) = (given.clone(), given);
     let rows = move || {
