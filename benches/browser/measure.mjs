@@ -1,11 +1,12 @@
 // Measurements from the user's side, in a real Chromium.
 //
-//   node measure.mjs <Parlor's URL> <the scripted model server's URL> <usual|largest> [--quick] [--largest-ms=<the limit of `largest`>]
+//   node measure.mjs <Parlor's URL> <the scripted model server's URL> <usual|largest|searching> [--quick] [--largest-ms=<the limit of `largest`>]
 //
 // Prints one JSON object. Playwright comes from end2end/, as for the end-to-end tests.
 import { growing } from './growing.mjs';
 import { largest } from './largest.mjs';
 import { streaming } from './streaming.mjs';
+import { searching } from './searching.mjs';
 import { stopping } from './stopping.mjs';
 import { PER_SECOND, launch } from './support.mjs';
 import { switching } from './switching.mjs';
@@ -13,7 +14,11 @@ import { tabs } from './tabs.mjs';
 import { typing } from './typing.mjs';
 import { wholeAnswer } from './whole-answer.mjs';
 
-const PARTS = { usual: [streaming, growing, switching, stopping, tabs, typing, wholeAnswer], largest: [largest] };
+const PARTS = {
+  usual: [streaming, growing, switching, searching, stopping, tabs, typing, wholeAnswer],
+  largest: [largest],
+  searching: [searching],
+};
 const round = (value) => (value === null ? null : Math.round(value * 100) / 100);
 
 let browser;

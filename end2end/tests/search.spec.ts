@@ -120,6 +120,7 @@ test('opens the call whose result was found', async ({ chat, page, upstream }) =
     await expect(cards.nth(0).locator('details')).not.toHaveAttribute('open');
     await expect.poll(() => marks(page)).toContain('1000002');
     await expect(cards.nth(1).locator('pre').last()).toBeInViewport();
+    await expect(page.getByRole('button', { name: 'Jump to latest' }), 'all is in view').toHaveCount(0);
     await chat.answers.locator('.work > .trace > summary').click();
     await expect(cards.filter({ visible: true })).toHaveCount(0);
   }

@@ -136,13 +136,13 @@ async fn erase_one(app: &AppState, ended: ExpiredConversation) -> Result<bool, J
 
 /// Sets the days after which the user's conversations are erased; 0 for the setting of the server.
 pub async fn choose(caller: &Caller, days: u32) -> Result<(), ApiError> {
-    let limit = match caller.app.settings.retention.days {
-        0 => MAX_DAYS,
-        limit => limit,
+    let (limit, setting) = match caller.app.settings.retention.days {
+        0 => (MAX_DAYS, ""),
+        limit => (limit, " (setting retention.days)"),
     };
     if days > limit {
         let message = format!(
-            "Conversations are erased after at most {limit} days here. Your choice is unchanged; choose fewer days."
+            "Conversations are erased after at most {limit} days here{setting}. Your choice is unchanged; choose fewer days."
         );
         return Err(ApiError::new(ErrorCode::BadRequest, message));
     }

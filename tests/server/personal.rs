@@ -5,7 +5,7 @@ use parlor_protocol::PersonalData;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, last_system_prompt, parlor_answering, read_json};
+use crate::support::{Parlor, last_model_call, last_system_prompt, parlor_answering, read_json};
 
 async fn load_personal(parlor: &Parlor) -> PersonalData {
     let personal = parlor.get("/rpc/personal").send().await.unwrap();
@@ -136,6 +136,41 @@ async fn page_states_whether_memory_is_enabled() {
     let disable = |settings: &mut Settings| settings.tools.disabled = vec!["remember".into()];
     let parlor = Parlor::start_built_in(folder.path(), &upstream, disable).await;
     assert!(!load_personal(&parlor).await.remembers);
+}
+
+#[tokio::test]
+async fn earlier_chats_are_searched_once_the_user_allows_it() {
+    let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
+    upstream.add_script(When::any(), Script::new().text("yes"));
+    let parlor = Parlor::start_built_in(folder.path(), &upstream, |_| {}).await;
+    for is_on in [false, true, false] {
+        let switch = call_status(&parlor, "set_chat_search", json!({ "is_on": is_on })).await;
+        assert_eq!(switch, 200);
+        assert_eq!(load_personal(&parlor).await.searches_chats, is_on);
+        last_prompt(&parlor, &upstream).await;
+        let tools = last_model_call(&upstream)["tools"].to_string();
+        assert_eq!(tools.contains("\"search_conversations\""), is_on, "{tools}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_kept_longer_than_the_server_keeps_it() {
+    let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
+    let limit = |settings: &mut Settings| settings.retention.days = 30;
+    let parlor = Parlor::start_with(folder.path(), &upstream, limit).await;
+    assert_eq!(
+        call_status(&parlor, "set_retention", json!({ "days": 7 })).await,
+        200
+    );
+    let refused = parlor.post("/rpc/set_retention", &json!({ "days": 31 }));
+    let refused = refused.send().await.unwrap();
+    assert_eq!(refused.status(), 400);
+    let message = read_json(refused).await["message"].to_string();
+    assert!(
+        message.contains("at most 30 days here (setting retention.days)"),
+        "{message}"
+    );
+    assert_eq!(load_personal(&parlor).await.retention_days, 7);
 }
 
 #[tokio::test]

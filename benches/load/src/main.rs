@@ -217,7 +217,7 @@ async fn measure(options: &Options) -> Result<Report, Error> {
     };
     print::print_machine(&report);
     let upstream = programs.upstream().await?;
-    let parlor = programs.start_parlor("data", &upstream).await?;
+    let parlor = programs.start_parlor("usual", &upstream).await?;
     sleep(Duration::from_secs(1)).await;
     let idle_mb = machine::resident_mb(parlor.pid());
     report.idle_mb = Some(idle_mb);

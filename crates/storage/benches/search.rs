@@ -1,7 +1,8 @@
 //! The speed of full-text search: 10,000 conversations with 200,000 messages in five languages, made from a seed.
 //!
 //! `cargo bench -p parlor-storage --bench search` prints the time that the index costs a message at its commit, the times
-//! of searches and of the deletion of conversations, the memory and the sizes. `-- --conversations 1000` makes fewer.
+//! of searches and of the deletion of conversations, the memory and the sizes. `-- --conversations 1000` makes fewer;
+//! `-- --folder FOLDER` makes the data in an empty folder and leaves it there, for a server to be measured with.
 
 #![allow(
     clippy::print_stdout,
@@ -267,18 +268,20 @@ fn request(query: &str) -> SearchRequest {
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let given = arguments
-        .iter()
-        .position(|argument| argument == "--conversations");
-    let conversations = given
-        .and_then(|at| arguments.get(at + 1)?.parse().ok())
+    let given = |name| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1)
+    };
+    let conversations = given("--conversations")
+        .and_then(|number| number.parse().ok())
         .unwrap_or(10_000);
     let mut random = Random(SEED);
     let languages = languages(&mut random);
     measure_commits(&languages, &mut random).await;
 
-    let folder = tempfile::tempdir().unwrap();
-    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = given("--folder").map_or(temporary.path(), Path::new);
+    let storage = SqliteStorage::open(folder).await.unwrap();
     let others = UserId::new();
     let (mut batch, mut ids) = (Vec::new(), Vec::new());
     let started = Instant::now();
@@ -312,9 +315,9 @@ async fn main() {
         started.elapsed().as_secs_f64()
     );
     storage.close().await.unwrap();
-    println!("database: {:.0} MB", file_mb(folder.path()));
+    println!("database: {:.0} MB", file_mb(folder));
 
-    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    let storage = SqliteStorage::open(folder).await.unwrap();
     storage.conversations(UserId::LOCAL, None, 50).await.unwrap();
     let before = resident_mb();
     let mut kinds = [

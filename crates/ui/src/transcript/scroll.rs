@@ -12,6 +12,10 @@ fn distance_to_end(scroller: &HtmlDivElement) -> i32 {
     scroller.scroll_height() - scroller.client_height() - scroller.scroll_top()
 }
 
+fn has_all_in_view(scroller: &HtmlDivElement) -> bool {
+    scroller.scroll_height() <= scroller.client_height()
+}
+
 /// Follows the end of a scroller.
 #[derive(Clone, Copy)]
 pub struct EndFollower {
@@ -45,9 +49,10 @@ impl EndFollower {
         self.scroll_to_end();
     }
 
-    /// Stays where it is when the conversation grows.
+    /// Stays where it is when the conversation grows. While all of it is in view, there is no place to stay at.
     pub fn leave_end(self) {
-        self.set_following(false);
+        let scroller = self.scroller.get_untracked();
+        self.set_following(scroller.is_some_and(|scroller| has_all_in_view(&scroller)));
     }
 
     /// Scrolls to the end.
@@ -81,8 +86,7 @@ impl EndFollower {
         let before = self
             .first_message
             .try_update_value(|before| std::mem::replace(before, first.clone()));
-        let has_all_in_view = scroller.scroll_height() <= scroller.client_height();
-        if self.is_following.get_untracked() || has_all_in_view {
+        if self.is_following.get_untracked() || has_all_in_view(&scroller) {
             // Of messages that were deleted, nothing is left to scroll to.
             self.follow_end();
         } else if let (Some(before), Some(first)) = (before.flatten(), first)

@@ -139,6 +139,15 @@ pub async fn search_finds_nothing_of_others(backend: &dyn Backend) {
         ask_and_answer(&*storage, other_user(), "secret secret", "secret").await;
     }
     assert_eq!(hits(&*storage, TEST_USER, "secret").await, before);
+    // Also while most of all data are of one of them.
+    let of_other = hits(&*storage, other_user(), "secret").await;
+    for _ in 0..20 {
+        ask_and_answer(&*storage, TEST_USER, "secret secret", "secret").await;
+    }
+    assert_eq!(hits(&*storage, other_user(), "secret").await, of_other);
+    let own = hits(&*storage, TEST_USER, "secret").await;
+    let is_own = |hit: &SearchHit| !of_other.contains(hit);
+    assert!(own.len() > before.len() && own.iter().all(is_own));
 }
 
 /// Whoever follows the commits to index them would be woken by itself, for ever.

@@ -1,16 +1,20 @@
 //! The index of SQLite: a table of FTS5, whose columns are those of the documents.
 
-use std::fmt::Write;
-
 use super::{
     super::{
         commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, conversation_tag, kind_tag, project_tag, user_tag},
-        database::{Query, query},
+        database::{Connection, Query, query, query_scalar},
     },
     NOT_DELETED, Scope,
 };
-use crate::search::{SearchRequest, Term};
-use parlor_protocol::search::{HitKind, SearchedAuthor};
+use crate::{
+    StorageError,
+    search::{SearchRequest, Term},
+};
+use parlor_protocol::{
+    UserId,
+    search::{HitKind, SearchedAuthor},
+};
 
 /// Selects documents by a query of FTS5 (`$1`) of a user (`$2`), below an id (`$3`) and not below another (`$4`), the newest
 /// first, or of a project's files the best.
@@ -46,16 +50,27 @@ pub(super) fn select(
     (query(select), match_expression(scope, request), Vec::new())
 }
 
+/// The documents that are looked at to learn how many of all are a user's, evenly spread over the time.
+const PROBES: &str = "WITH RECURSIVE probes (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM probes WHERE number < 15), \
+     ids (first, last) AS (SELECT (SELECT min(id) FROM search_documents), (SELECT max(id) FROM search_documents)) \
+     SELECT count(*) FROM ids JOIN probes ON (SELECT d.user_id FROM search_documents d \
+         WHERE d.id >= ids.first + (ids.last - ids.first) / 16 * probes.number ORDER BY d.id LIMIT 1) = $1";
+
+/// Returns true if most documents are a user's. Then the user's term excludes little, and costs the most: FTS5 joins each word
+/// with the list of all the user's documents. Without it, others' documents are left out when they are read.
+pub(super) async fn owns_most(connection: &mut Connection, user_id: UserId) -> Result<bool, StorageError> {
+    let own: i64 = query_scalar(PROBES)
+        .bind_value(user_id)
+        .fetch_one(connection)
+        .await?;
+    Ok(own > 8)
+}
+
 /// Returns the expression of FTS5 for a request.
 fn match_expression(scope: &Scope, request: &SearchRequest) -> String {
     let query = &request.query;
-    // In any column: a filter by column reads the places of each of the user's documents. No text of others is found by writing
-    // this word, since the query compares the user, too.
-    let mut expression = format!("\"{}\"", user_tag(scope.user_id));
-    let mut add_tag = |tag: &str| {
-        // Writing to a string can't fail.
-        let _ = write!(expression, " AND tags : \"{tag}\"");
-    };
+    let mut conditions = Vec::new();
+    let mut add_tag = |tag: &str| conditions.push(format!("tags : \"{tag}\""));
     match query.from {
         Some(SearchedAuthor::Me) => add_tag(TAG_OF_ME),
         Some(SearchedAuthor::Assistant) => add_tag(TAG_OF_ASSISTANT),
@@ -72,12 +87,19 @@ fn match_expression(scope: &Scope, request: &SearchRequest) -> String {
     }
     let file = query.file.as_deref().unwrap_or_default();
     if !file.is_empty() {
-        let _ = write!(expression, " AND file : ({})", terms_expression(file, false));
+        conditions.push(format!("file : ({})", terms_expression(file, false)));
     }
     if !query.terms.is_empty() {
         let terms = terms_expression(&query.terms, request.any_term);
-        let _ = write!(expression, " AND {{words parts file}} : ({terms})");
+        conditions.push(format!("{{words parts file}} : ({terms})"));
     }
+    let is_narrow = scope.owns_most || scope.files_of.is_some() || request.conversation_id.is_some();
+    if !is_narrow || conditions.is_empty() {
+        // In any column: a filter by column reads the places of each of the user's documents. No text of others is found by
+        // writing this word, since the query compares the user, too.
+        conditions.push(format!("\"{}\"", user_tag(scope.user_id)));
+    }
+    let mut expression = conditions.join(" AND ");
     if let Some(except) = request.except {
         expression = format!("({expression}) NOT tags : \"{}\"", conversation_tag(except));
     }

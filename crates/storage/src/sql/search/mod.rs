@@ -56,6 +56,7 @@ pub(super) async fn search(
     };
     let scope = Scope {
         user_id,
+        owns_most: owns_most(&mut *connection, user_id).await?,
         files_of: None,
         condition: [
             projects.as_deref().map(in_projects).unwrap_or_default(),
@@ -99,10 +100,20 @@ pub(super) async fn search(
 /// The documents of a search, whatever is looked for.
 struct Scope {
     user_id: UserId,
+    /// True if the user's documents are most of all.
+    owns_most: bool,
     /// Only files of this project, those first that the index ranks best: of a large project, the newest may all be of one file.
     files_of: Option<ProjectId>,
     /// A condition of SQL, which begins with `AND`, such as for those of some projects; empty for all.
     condition: String,
+}
+
+/// Postgres has counts of its own, by which it plans.
+async fn owns_most(connection: &mut Connection, user_id: UserId) -> Result<bool, StorageError> {
+    match connection.is_postgres() {
+        true => Ok(false),
+        false => fts5::owns_most(connection, user_id).await,
+    }
 }
 
 /// Returns the projects of a user with this name, or whose name begins with it if there is none.
@@ -187,6 +198,7 @@ pub(super) async fn search_project_files(
     }
     let scope = Scope {
         user_id,
+        owns_most: false,
         files_of: Some(project_id),
         condition: String::new(),
     };

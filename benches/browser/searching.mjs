@@ -1,0 +1,59 @@
+// The time from a key in the palette until what the server has found in texts is drawn.
+import { open, parlor, percentile, quick, script, send } from './support.mjs';
+
+const WORDS = quick ? 5 : 50;
+
+export async function searching(browser) {
+  await script('bench search', [{ text: 'An answer with a few words.' }, { finish: 'stop' }]);
+  const page = await open(browser);
+  await send(page, 'bench search');
+  await page.getByRole('article', { name: 'Answer' }).getByText('An answer with a few words.').waitFor();
+  const times = [];
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').waitFor();
+  for (const word of await words()) times.push(await type(page, word));
+  await page.close();
+  return [
+    ['key to what is found in texts, p50', percentile(times, 0.5), 'ms'],
+    ['key to what is found in texts, p95', percentile(times, 0.95), 'ms'],
+  ];
+}
+
+/** Beginnings of words in the titles of the list: what one has typed when the server is asked. */
+async function words() {
+  const response = await fetch(`${parlor}/api/conversations`);
+  const { conversations } = await response.json();
+  const titles = conversations.flatMap(({ title }) => title.match(/\p{L}+/gu) ?? []);
+  const beginnings = [...new Set(titles.map((word) => [...word].slice(0, 4).join('')))];
+  return Array.from({ length: WORDS }, (_, index) => beginnings[index % beginnings.length]);
+}
+
+/** Types a word into the empty field; milliseconds until its first text is drawn. */
+function type(page, word) {
+  return page.evaluate(async (word) => {
+    const field = document.querySelector('dialog input[role="combobox"]');
+    const found = () => document.querySelectorAll('.palette-found mark').length > 0;
+    const until = (look) =>
+      new Promise((resolve) => {
+        if (look()) return resolve();
+        const observer = new MutationObserver(() => {
+          if (!look()) return;
+          observer.disconnect();
+          resolve();
+        });
+        observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+      });
+    const set = (value) => {
+      field.value = value;
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    };
+    set('');
+    await until(() => !found());
+    const start = performance.now();
+    set(word);
+    await until(found);
+    // After the next frame it is visible.
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+    return performance.now() - start;
+  }, word);
+}
