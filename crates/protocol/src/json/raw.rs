@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{self, Visitor},
-    ser,
+    ser::SerializeStruct,
 };
 use serde_json::value::RawValue;
 
@@ -14,6 +14,9 @@ use super::reader::Reader;
 
 /// The newtype name by which [`Reader`] recognizes a [`RawJson`].
 pub(super) const NAME: &str = "parlor::Json";
+
+/// The name by which serde_json's serializers recognize a [`RawValue`].
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// The maximum nesting of a value. It is that of serde_json; Python's parser fails at 1,000 levels, those of the event
 /// around the value included.
@@ -107,9 +110,11 @@ impl JsonSchema for RawJson {
 }
 
 impl Serialize for RawJson {
+    /// As [`RawValue`] is serialized, which could be made of a text only by parsing it again.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let raw: &RawValue = serde_json::from_str(&self.0).map_err(ser::Error::custom)?;
-        raw.serialize(serializer)
+        let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
+        raw.serialize_field(RAW_VALUE, &self.0)?;
+        raw.end()
     }
 }
 

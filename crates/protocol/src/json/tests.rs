@@ -152,6 +152,16 @@ fn raw_value_is_one_line() {
     }
 }
 
+/// It is written by a name that only serde_json knows.
+#[test]
+fn raw_values_are_written_as_they_are() {
+    let text = r#"{"a": [1, "b"]}"#;
+    let json = RawJson::parse_or_quote(text);
+    assert_eq!(serde_json::to_string(&[&json]).unwrap(), format!("[{text}]"));
+    let value = serde_json::to_value(&json).unwrap();
+    assert_eq!(value, serde_json::json!({ "a": [1, "b"] }));
+}
+
 /// A model's arguments are stored in the log from which everything is read: one entry that can't be read
 /// would make the log unusable.
 #[test]

@@ -9,10 +9,11 @@ use crate::{
     layout::shared_page,
     markdown,
     pages::pages,
-    panel,
+    panel, projects,
     runtime::{backoff::backoff_ms, lazy::LoadFuture, lazy_part::LazyPart},
     settings, transcript, tray,
 };
+use parlor_protocol::{project::PROJECT_PATH, shared_project::SHARED_PROJECT_PATH};
 
 /// Loads a view's code.
 fn load_part(part: LazyPart) -> LoadFuture<()> {
@@ -50,9 +51,15 @@ pub async fn prepare() {
 async fn are_parts_loaded() -> bool {
     let is_there = |name: &str| browser::exists(&["[data-lazy=", name, "]"].concat());
     let has = |part: LazyPart| is_there(part.name());
-    let has_conversation =
-        has(LazyPart::Tray) || has(LazyPart::Shared) || browser::current_url().starts_with("/c/");
+    let url = browser::current_url();
+    let has_conversation = has(LazyPart::Tray) || has(LazyPart::Shared) || url.starts_with("/c/");
     if has_conversation && transcript::load().await.is_err() {
+        return false;
+    }
+    if url.starts_with(PROJECT_PATH) && projects::load_page().await.is_err() {
+        return false;
+    }
+    if url.starts_with(SHARED_PROJECT_PATH) && projects::load_shared_page().await.is_err() {
         return false;
     }
     for part in LazyPart::ALL {

@@ -19,8 +19,8 @@ mod tools;
 use leptos::prelude::*;
 
 pub use self::{
-    page::{project_below, project_head},
-    shared::shared_project,
+    page::{load as load_page, project_below, project_head},
+    shared::{load as load_shared_page, shared_project},
 };
 use crate::{
     components::icons,

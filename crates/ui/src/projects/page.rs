@@ -1,18 +1,54 @@
 //! The page of a project: its name and instructions above the message box, its files and conversations below.
+//!
+//! Its code is in a file of its own, which is loaded when a project is first shown.
 
-use leptos::prelude::*;
+use std::sync::Arc;
+
+use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::{files::project_files, memories::memories, project_sign, texts, use_project_dialogs};
 use crate::{
     browser,
     components::{icon_button::IconButton, icons, not_found::not_found_notice, time::Time},
-    runtime::{each::Each, erase::Erase, signal::after_hydration, when::When},
+    runtime::{
+        each::Each,
+        erase::Erase,
+        lazy::{LazyView, LoadError, lazy_part, lazy_view},
+        signal::after_hydration,
+        when::When,
+    },
     state::{ListRow, drafts, route::Route, use_project_chats, use_projects},
 };
 use parlor_protocol::ProjectId;
 
+/// A part of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PagePart {
+    /// Above the message box.
+    Head,
+    Below,
+}
+
 /// The project above the message box.
 pub fn project_head(id: ProjectId) -> AnyView {
+    lazy_view(move || load_view(id, PagePart::Head))
+}
+
+/// The files and the conversations of the project, below the message box.
+pub fn project_below(id: ProjectId) -> AnyView {
+    lazy_part(move || load_view(id, PagePart::Below))
+}
+
+/// Loads the code of the page.
+#[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+pub fn load_view(id: ProjectId, part: PagePart) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || match part {
+        PagePart::Head => head_or_notice(id),
+        PagePart::Below => below(id),
+    }))
+}
+
+fn head_or_notice(id: ProjectId) -> AnyView {
     let projects = use_projects();
     let is_missing = Memo::new(move |_| projects.is_missing(id));
     let view = move || match is_missing.get() {
@@ -87,8 +123,7 @@ fn share_button(id: ProjectId) -> AnyView {
     button.erase()
 }
 
-/// The files and the conversations of the project, below the message box.
-pub fn project_below(id: ProjectId) -> AnyView {
+fn below(id: ProjectId) -> AnyView {
     let (projects, chats) = (use_projects(), use_project_chats());
     let is_empty = move || chats.with_rows(<[ListRow]>::is_empty) && !chats.has_more();
     let is_missing = Memo::new(move |_| projects.is_missing(id));

@@ -1,10 +1,11 @@
-//! The page of a project of another person: what its readers see, and nothing that changes it.
+//! The page of a project of another person: what its readers see, and nothing that changes it. Its code is in a file of its own,
+//! which is loaded when such a project is first shown.
 
 mod content;
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
+use leptos::{prelude::*, wasm_split::wasm_split};
 
 use self::content::{Content, SharedPage};
 use super::{project_sign, texts};
@@ -15,7 +16,12 @@ use crate::{
         icons,
         time::Time,
     },
-    runtime::{each::Each, erase::Erase, when::When},
+    runtime::{
+        each::Each,
+        erase::Erase,
+        lazy::{LazyView, LoadError, lazy_view},
+        when::When,
+    },
 };
 use parlor_protocol::{
     Attachment, ProjectId, SharedChat, attachment::AttachmentDisplay, number_format::format_size,
@@ -24,6 +30,16 @@ use parlor_protocol::{
 
 /// The page of a project of another person.
 pub fn shared_project(id: ProjectId) -> AnyView {
+    lazy_view(move || load_view(id))
+}
+
+/// Loads the code of the page.
+#[wasm_split(shared, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+pub fn load_view(id: ProjectId) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || page(id)))
+}
+
+fn page(id: ProjectId) -> AnyView {
     let page = SharedPage::open(id);
     let confirm = Confirm::new();
     let kind = Memo::new(move |_| {
