@@ -72,16 +72,17 @@ pub async fn finish_trashed(
     let trashed = trashed.filter(|trashed| (trashed.user_id, trashed.trashed_at) == (user_id, trashed_at));
     let trashed: Vec<_> = trashed.collect();
     let ids: Vec<_> = trashed.iter().map(|trashed| trashed.conversation_id).collect();
-    // First of all: what is deleted must be erased, whatever fails later.
-    for id in &ids {
-        let erase = ConversationChange::Erase { trashed_at };
-        tokio::spawn(erase_later(
-            app.clone(),
-            (user_id, *id),
-            erase,
-            app.settings.timeouts.undo,
-        ));
-    }
+    // First of all: what is deleted must be erased, whatever fails later. One after the other: all at once, they would be one
+    // long transaction.
+    let (erasing, erased) = (app.clone(), ids.clone());
+    tokio::spawn(async move {
+        let mut wait = erasing.settings.timeouts.undo;
+        for id in erased {
+            let erase = ConversationChange::Erase { trashed_at };
+            erase_later(erasing.clone(), (user_id, id), erase, wait).await;
+            wait = Duration::ZERO;
+        }
+    });
     for run in trashed.iter().filter_map(|trashed| trashed.active_run) {
         if let Err(error) = app.runs.stop(user_id, run).await {
             tracing::warn!(%error, "the answer of a deleted conversation could not be stopped");
@@ -118,7 +119,7 @@ pub async fn erase_hidden(app: AppState) {
         tracing::error!(%error, "deleted messages can't be erased before the next start");
         Vec::new()
     });
-    let conversations = conversations.unwrap_or_else(|error| {
+    let mut conversations = conversations.unwrap_or_else(|error| {
         tracing::error!(%error, "deleted conversations can't be erased before the next start");
         Vec::new()
     });
@@ -130,17 +131,17 @@ pub async fn erase_hidden(app: AppState) {
         let rest = time_left(&app, hidden_at);
         tokio::spawn(erase_later(app.clone(), (user_id, conversation_id), erase, rest));
     }
-    for trashed in conversations {
-        let trashed_at = trashed.trashed_at;
-        let key = (trashed.user_id, trashed.conversation_id);
-        let rest = time_left(&app, trashed_at);
-        tokio::spawn(erase_later(
-            app.clone(),
-            key,
-            ConversationChange::Erase { trashed_at },
-            rest,
-        ));
-    }
+    // One after the other, as above. The first ones have the least time left.
+    conversations.sort_by_key(|trashed| trashed.trashed_at);
+    tokio::spawn(async move {
+        for trashed in conversations {
+            let trashed_at = trashed.trashed_at;
+            let key = (trashed.user_id, trashed.conversation_id);
+            let rest = time_left(&app, trashed_at);
+            let erase = ConversationChange::Erase { trashed_at };
+            erase_later(app.clone(), key, erase, rest).await;
+        }
+    });
 }
 
 /// The time for which a deletion can still be undone.
