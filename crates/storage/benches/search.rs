@@ -309,6 +309,8 @@ async fn main() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
+    // A commit indexes only some of what it has.
+    while storage.index_old_data().await.unwrap() {}
     println!(
         "{conversations} conversations, {} messages in {:.0} s",
         conversations * TURNS * 2,

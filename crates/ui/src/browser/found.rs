@@ -43,7 +43,7 @@ pub fn show_found(scroller: &str, id: &str, part: Option<&str>, words: &[String]
 }
 
 /// Removes the marks.
-pub fn forget_found() {
+pub fn clear_found_marks() {
     mark(&[]);
 }
 

@@ -115,7 +115,7 @@ browser_functions! {
     }
     found {
         fn show_found(scroller: &str, id: &str, part: Option<&str>, words: &[String]) -> bool = false;
-        fn forget_found();
+        fn clear_found_marks();
     }
     frames {
         fn are_frames_paused() -> bool = false;

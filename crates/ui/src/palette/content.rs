@@ -22,6 +22,9 @@ use crate::{
 };
 use parlor_protocol::{ConversationId, search::Snippet};
 
+/// The field of the open palette.
+const FIELD: &str = ".palette[open] input";
+
 /// The state of the open palette.
 #[derive(Clone, Copy)]
 struct Palette {
@@ -134,8 +137,8 @@ pub fn palette(conversation_id: Option<ConversationId>) -> AnyView {
         // The focus is where it was before the entry moves it.
         close_dialog(dialog);
         owner.with(|| untrack(|| entry.perform()));
-        if conversation_id.is_some() {
-            palette.search.keep_places();
+        if let (Some(_), Some(place)) = (conversation_id, entry.place()) {
+            palette.search.keep_places(place);
             // Enter goes on to the next place.
             browser::on_next_frame(|| browser::focus_selector(".found-next"));
         }
@@ -263,7 +266,7 @@ fn notes(palette: Palette) -> AnyView {
         0 if !palette.is_query() => texts::HOW_TO_SEARCH.to_owned(),
         0 if search.state() == SearchState::Loading => texts::SEARCHING.into(),
         0 => texts::NOTHING_FOUND.into(),
-        count => texts::number_found(count),
+        count => texts::number_found(count, search.has_more()),
     };
     let indexing = move || {
         let percent = search.indexed_percent().filter(|_| palette.is_query());
@@ -282,7 +285,18 @@ fn notes(palette: Palette) -> AnyView {
         </When>
         <When when=move || search.has_more() && palette.is_query()>
             <div class="palette-more">
-                <button type="button" class="button button-quiet" on:click=move |_| search.more()>{texts::SHOW_MORE}</button>
+                <button
+                    type="button"
+                    class="button button-quiet"
+                    aria-busy=move || (search.state() == SearchState::Loading).to_string()
+                    on:click=move |_| {
+                        search.more();
+                        // The button may be gone with the last hits.
+                        browser::focus_selector(FIELD);
+                    }
+                >
+                    {texts::SHOW_MORE}
+                </button>
             </div>
         </When>
         {indexing}

@@ -131,6 +131,14 @@ impl Entry {
         Self::new(group, &id.to_string(), title, "", icons::chat, Effect::Open(id))
     }
 
+    /// The place in a conversation that it opens.
+    pub fn place(&self) -> Option<&FoundPlace> {
+        match &self.effect {
+            Effect::OpenAt(place) => Some(place),
+            Effect::Perform(_) | Effect::Go(_) | Effect::Open(_) | Effect::UseModel(_) => None,
+        }
+    }
+
     /// Does what the entry says. The palette is closed by then.
     pub fn perform(&self) {
         let navigation = use_navigation();

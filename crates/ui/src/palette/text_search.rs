@@ -91,14 +91,13 @@ impl TextSearch {
         self.load();
     }
 
-    /// Leaves what was found in one conversation to it, so that one can step through it.
-    pub fn keep_places(self) {
-        let mut hits = self.hits.get_untracked();
-        hits.sort_by_key(|hit| hit.created_at);
-        self.conversations.keep_found(FoundPlaces {
-            places: hits.iter().filter_map(FoundPlace::of_hit).collect(),
-            has_more: self.next.with_untracked(Option::is_some),
-        });
+    /// Hands the places of all hits to the conversation that is searched, of which one was opened.
+    pub fn keep_places(self, opened: &FoundPlace) {
+        let has_more = self.next.with_untracked(Option::is_some);
+        let found = self
+            .hits
+            .with_untracked(|hits| FoundPlaces::of_hits(hits, opened, has_more));
+        self.conversations.keep_found(found);
     }
 
     /// Adds the next hits.

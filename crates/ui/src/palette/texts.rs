@@ -17,11 +17,9 @@ pub(super) const TO_MOVE: &str = "to move";
 pub(super) const TO_OPEN: &str = "to open";
 pub(super) const TO_CLOSE: &str = "to close";
 
-pub(super) fn number_found(count: usize) -> String {
-    match count {
-        1 => "1 found".into(),
-        count => [&usize::to_string(&count), " found"].concat(),
-    }
+pub(super) fn number_found(count: usize, has_more: bool) -> String {
+    let more = if has_more { " or more" } else { "" };
+    [&*count.to_string(), more, " found"].concat()
 }
 
 pub(super) fn still_indexing(percent: u8) -> String {

@@ -62,7 +62,7 @@ impl Found {
     }
 }
 
-/// The calls of an answer whose results can be found.
+/// The calls of an answer, of which the search may open one.
 #[derive(Clone, Copy)]
 pub struct FoundCalls {
     conversation_id: ConversationId,
@@ -71,6 +71,7 @@ pub struct FoundCalls {
 }
 
 impl FoundCalls {
+    /// Of the answer with this id.
     pub fn new(conversation_id: ConversationId, message_id: MessageId) -> Self {
         Self {
             conversation_id,
@@ -80,7 +81,7 @@ impl FoundCalls {
     }
 
     /// Shows the place again when a call that was found has been opened: its result was not drawn before.
-    pub fn opened(self) {
+    pub fn show_again(self) {
         if let Some(found) = self.found {
             browser::on_next_frame(move || found.show_again());
         }
@@ -102,33 +103,34 @@ impl FoundCalls {
 /// The bar with which one steps through what was found in a conversation.
 pub fn found_steps(id: ConversationId) -> AnyView {
     let conversations = use_conversations();
-    let found = Memo::new(move |_| {
-        let (found, shown) = conversations.found(id)?;
-        Some((shown + 1, found.places.len(), found.has_more))
+    let place = Memo::new(move |_| {
+        let found = conversations.found(id)?;
+        Some(texts::place_of(found.shown + 1, found.count(), found.has_more))
     });
-    let is_shown = Memo::new(move |_| found.with(Option::is_some));
+    let is_shown = Memo::new(move |_| place.with(Option::is_some));
     let close = move || {
         conversations.leave_place(id);
         browser::focus_selector(".transcript");
     };
-    let on_key = move |event: ev::KeyboardEvent| match &*event.key() {
-        "ArrowDown" => conversations.step_found(id, true),
-        "ArrowUp" => conversations.step_found(id, false),
-        "Escape" => {
-            event.stop_propagation();
-            close();
+    let on_key = move |event: ev::KeyboardEvent| {
+        match &*event.key() {
+            _ if browser::has_modifier(&event) => return,
+            "ArrowDown" => conversations.step_found(id, true),
+            "ArrowUp" => conversations.step_found(id, false),
+            "Escape" => close(),
+            _ => return,
         }
-        _ => {}
+        event.prevent_default();
     };
     let step = move |name, icon, is_forward| {
         IconButton::new(name, icon, move || conversations.step_found(id, is_forward))
     };
     view! {
+        // It is there before its first text, so that screen readers read that.
+        <p class="visually-hidden" role="status">{move || place.get()}</p>
         <When when=move || is_shown.get()>
             <div class="found-steps" role="group" aria-label=texts::FOUND_PLACES on:keydown=on_key>
-                <span role="status">
-                    {move || found.get().map(|(shown, count, has_more)| texts::place_of(shown, count, has_more))}
-                </span>
+                <span aria-hidden="true">{move || place.get()}</span>
                 {step(texts::PREVIOUS_PLACE, icons::chevron(), false).class("found-previous").view()}
                 {step(texts::NEXT_PLACE, icons::chevron(), true).class("found-next").view()}
                 {IconButton::new(texts::CLOSE, icons::close(), close).view()}

@@ -195,6 +195,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     let sent = pending_send.clone();
     effect(move || {
         if sent.get() != PendingSend::Nothing {
+            found.leave();
             follower.follow_end();
         }
     });
@@ -255,6 +256,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         {(!is_read_only).then(|| found::found_steps(id))}
         <When when=move || !follower.is_at_end()>
             <button type="button" class="jump" on:click=move |_| {
+                found.leave();
                 follower.follow_end();
                 browser::focus_selector(".transcript");
             }>

@@ -152,7 +152,17 @@ impl Batch<'_> {
         key: Key,
     ) -> Result<Outcome, ChangeError> {
         let sql = "UPDATE conversations SET trashed_at = NULL WHERE user_id = $1 AND id = $2 AND trashed_at IS NOT NULL";
-        self.place(connection, key, sql).await
+        let placed = self.place(&mut *connection, key, sql).await?;
+        // Earlier versions took it out of the index when it was deleted.
+        let is_indexed: bool =
+            query_scalar("SELECT EXISTS (SELECT 1 FROM search_documents WHERE source = $1)")
+                .bind_value(key.1)
+                .fetch_one(&mut *connection)
+                .await?;
+        if !is_indexed {
+            self.index_conversation(connection, key).await?;
+        }
+        Ok(placed)
     }
 
     /// Erases a conversation that is deleted since this time.

@@ -50,20 +50,27 @@ pub(super) fn select(
     (query(select), match_expression(scope, request), Vec::new())
 }
 
-/// The documents that are looked at to learn how many of all are a user's, evenly spread over the time.
-const PROBES: &str = "WITH RECURSIVE probes (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM probes WHERE number < 15), \
-     ids (first, last) AS (SELECT (SELECT min(id) FROM search_documents), (SELECT max(id) FROM search_documents)) \
-     SELECT count(*) FROM ids JOIN probes ON (SELECT d.user_id FROM search_documents d \
-         WHERE d.id >= ids.first + (ids.last - ids.first) / 16 * probes.number ORDER BY d.id LIMIT 1) = $1";
+/// The size of each sample by which [`owns_most`] estimates.
+const SAMPLE: i64 = 16;
 
-/// Returns true if most documents are a user's. Then the user's term excludes little, and costs the most: FTS5 joins each word
-/// with the list of all the user's documents. Without it, others' documents are left out when they are read.
+/// Counts a user's (`$1`) documents in two samples (of `$2` each): spread evenly over the time, and the newest. Returns the smaller
+/// number.
+const COUNT_OWN: &str = "WITH RECURSIVE probes (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM probes WHERE number < $2 - 1), \
+     ids (first, last) AS (SELECT (SELECT min(id) FROM search_documents), (SELECT max(id) FROM search_documents)) \
+     SELECT min((SELECT count(*) FROM ids JOIN probes ON (SELECT d.user_id FROM search_documents d \
+             WHERE d.id >= ids.first + (ids.last - ids.first) / $2 * probes.number ORDER BY d.id LIMIT 1) = $1), \
+         (SELECT count(*) FROM (SELECT user_id FROM search_documents ORDER BY id DESC LIMIT $2) n WHERE n.user_id = $1))";
+
+/// Returns true if most documents seem to be a user's. Then the user's term excludes little, and costs the most: FTS5 joins each
+/// word with the list of all the user's documents. Without it, others' documents are left out when they are read; so an estimate
+/// is enough.
 pub(super) async fn owns_most(connection: &mut Connection, user_id: UserId) -> Result<bool, StorageError> {
-    let own: i64 = query_scalar(PROBES)
+    let own: i64 = query_scalar(COUNT_OWN)
         .bind_value(user_id)
+        .bind(SAMPLE)
         .fetch_one(connection)
         .await?;
-    Ok(own > 8)
+    Ok(own > SAMPLE / 2)
 }
 
 /// Returns the expression of FTS5 for a request.
@@ -93,8 +100,8 @@ fn match_expression(scope: &Scope, request: &SearchRequest) -> String {
         let terms = terms_expression(&query.terms, request.any_term);
         conditions.push(format!("{{words parts file}} : ({terms})"));
     }
-    let is_narrow = scope.owns_most || scope.files_of.is_some() || request.conversation_id.is_some();
-    if !is_narrow || conditions.is_empty() {
+    let excludes_others = scope.owns_most || scope.files_of.is_some() || request.conversation_id.is_some();
+    if !excludes_others || conditions.is_empty() {
         // In any column: a filter by column reads the places of each of the user's documents. No text of others is found by
         // writing this word, since the query compares the user, too.
         conditions.push(format!("\"{}\"", user_tag(scope.user_id)));

@@ -100,7 +100,7 @@ pub(super) async fn search(
 /// The documents of a search, whatever is looked for.
 struct Scope {
     user_id: UserId,
-    /// True if the user's documents are most of all.
+    /// True if most documents seem to be the user's.
     owns_most: bool,
     /// Only files of this project, those first that the index ranks best: of a large project, the newest may all be of one file.
     files_of: Option<ProjectId>,
@@ -108,7 +108,7 @@ struct Scope {
     condition: String,
 }
 
-/// Postgres has counts of its own, by which it plans.
+/// Returns true if the index is better asked without the user's term. Never on Postgres, which plans by counts of its own.
 async fn owns_most(connection: &mut Connection, user_id: UserId) -> Result<bool, StorageError> {
     match connection.is_postgres() {
         true => Ok(false),

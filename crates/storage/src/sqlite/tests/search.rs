@@ -89,7 +89,7 @@ async fn deleted_words_leave_the_index_and_the_files() {
 }
 
 #[tokio::test]
-async fn words_of_a_title_an_article_and_a_file_leave_the_files() {
+async fn deleted_titles_articles_and_names_leave_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     wait_for_empty_wal(folder.path()).await;
@@ -133,7 +133,7 @@ async fn a_deletion_that_can_be_undone_writes_no_word() {
         (trash, 0, 2),
         (erase, 0, 0),
     ] {
-        let done = storage.commit(NOON, &[change.clone()]).await.unwrap();
+        let done = storage.commit(NOON, std::slice::from_ref(&change)).await.unwrap();
         assert!(done.outcomes.iter().all(Result::is_ok), "{change:?}: {done:?}");
         let after = (hits(&storage, "rumpelstilzchen").await, documents(&storage).await);
         assert_eq!(after, (hits_after, documents_after), "{change:?}");
@@ -142,7 +142,7 @@ async fn a_deletion_that_can_be_undone_writes_no_word() {
 }
 
 #[tokio::test]
-async fn what_is_indexed_after_its_deletion_is_found_when_it_is_restored() {
+async fn what_is_restored_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     let (send, run) = send_change("old");
@@ -156,6 +156,15 @@ async fn what_is_indexed_after_its_deletion_is_found_when_it_is_restored() {
     while storage.index_old_data().await.unwrap() {}
     assert_eq!(hits(&storage, "old").await, 0);
     let restore = of_conversation(run, ConversationChange::Restore);
+    storage
+        .commit(NOON, std::slice::from_ref(&restore))
+        .await
+        .unwrap();
+    assert_eq!(hits(&storage, "old").await, 2);
+    // As an earlier version has deleted it.
+    let trash = of_conversation(run, ConversationChange::Trash { trashed_at: NOON });
+    storage.commit(NOON, &[trash]).await.unwrap();
+    execute_sql(&storage, "DELETE FROM search_documents".into()).await;
     storage.commit(NOON, &[restore]).await.unwrap();
     assert_eq!(hits(&storage, "old").await, 2);
 }

@@ -48,9 +48,39 @@ impl FoundPlace {
 /// The places that were found in one conversation, in the order of its messages. One of them is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundPlaces {
-    pub places: Vec<FoundPlace>,
+    places: Vec<FoundPlace>,
+    /// The index of the one that is shown.
+    pub shown: usize,
     /// True if there are more than these.
     pub has_more: bool,
+}
+
+impl FoundPlaces {
+    /// Orders the places of hits. A message, or a call in it, is one place.
+    pub fn of_hits(hits: &[SearchHit], shown: &FoundPlace, has_more: bool) -> Self {
+        let key = |place: &FoundPlace| (place.message_id, place.tool_call);
+        let mut places: Vec<_> = hits.iter().filter_map(FoundPlace::of_hit).collect();
+        // The ids of messages are in the order of their times.
+        places.sort_by_key(key);
+        places.dedup_by_key(|place| key(place));
+        let shown = places.iter().position(|place| key(place) == key(shown));
+        Self {
+            shown: shown.unwrap_or_default(),
+            places,
+            has_more,
+        }
+    }
+
+    /// The number of places.
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    fn is_of(&self, id: ConversationId) -> bool {
+        self.places
+            .first()
+            .is_some_and(|place| place.conversation_id == id)
+    }
 }
 
 impl OpenConversations {
@@ -66,6 +96,11 @@ impl OpenConversations {
 
     /// Opens a conversation at a place.
     pub fn open_at(self, place: FoundPlace) {
+        self.found.set(None);
+        self.show_place(place);
+    }
+
+    fn show_place(self, place: FoundPlace) {
         let id = place.conversation_id;
         self.place.set(Some(place));
         if self.navigation.shown_conversation() != Some(id) {
@@ -80,42 +115,41 @@ impl OpenConversations {
             .with(|place| place.clone().filter(|place| place.conversation_id == id))
     }
 
-    /// Keeps what was found in a conversation, so that the user can go from one place to the next.
+    /// Keeps what was found with the place that was opened, so that the user can go from one to the next.
     pub fn keep_found(self, found: FoundPlaces) {
         self.found.set(Some(found));
     }
 
-    /// What was found in a conversation, with the index of the place that is shown. `None` if there is nothing to step to.
-    /// Tracked.
-    pub fn found(self, id: ConversationId) -> Option<(FoundPlaces, usize)> {
-        let found = self.found.get().filter(|found| found.places.len() > 1)?;
-        let place = self.place(id)?;
-        let is_shown = |known: &FoundPlace| {
-            (known.message_id, known.tool_call, &known.words)
-                == (place.message_id, place.tool_call, &place.words)
-        };
-        let shown = found.places.iter().position(is_shown)?;
-        Some((found, shown))
+    /// What was found in a conversation. `None` if there is nothing to step to. Tracked.
+    pub fn found(self, id: ConversationId) -> Option<FoundPlaces> {
+        let found = self.found.get()?;
+        (found.is_of(id) && found.count() > 1).then_some(found)
     }
 
     /// Opens the place after the one that is shown, or the one before it, around the ends.
     pub fn step_found(self, id: ConversationId, is_forward: bool) {
-        let Some((found, shown)) = untrack(|| self.found(id)) else {
+        let Some(mut found) = untrack(|| self.found(id)) else {
             return;
         };
-        let count = found.places.len();
-        let next = if is_forward { shown + 1 } else { shown + count - 1 };
-        if let Some(place) = found.places.get(next % count) {
-            self.open_at(place.clone());
+        let step = if is_forward { 1 } else { found.count() - 1 };
+        found.shown = (found.shown + step) % found.count();
+        if let Some(place) = found.places.get(found.shown).cloned() {
+            self.found.set(Some(found));
+            self.show_place(place);
         }
     }
 
     /// Forgets the place in a conversation that was left, or whose search was ended.
     pub fn leave_place(self, id: ConversationId) {
+        if self
+            .found
+            .with_untracked(|found| found.as_ref().is_some_and(|found| found.is_of(id)))
+        {
+            self.found.set(None);
+        }
         if untrack(|| self.place(id)).is_some() {
             self.place.set(None);
-            self.found.set(None);
-            browser::forget_found();
+            browser::clear_found_marks();
         }
     }
 
@@ -139,11 +173,6 @@ impl OpenConversations {
         if is_shown != Some(false) || place.requests >= MAX_REQUESTS {
             return;
         }
-        self.place.update_untracked(|place| {
-            if let Some(place) = place {
-                place.requests += 1;
-            }
-        });
         let is_loaded = self.place_to_reach(id).is_none();
         let cursor = self.connection.cursor();
         if is_loaded || place.requests > 0 {
@@ -151,6 +180,14 @@ impl OpenConversations {
             self.select_sibling(id, place.message_id);
         } else if self.state.with(|state| state.cache.begin_reload(id, cursor)) {
             self.load_conversation(id);
+        } else {
+            // What is being loaded was requested for another place.
+            return;
         }
+        self.place.update_untracked(|place| {
+            if let Some(place) = place {
+                place.requests += 1;
+            }
+        });
     }
 }

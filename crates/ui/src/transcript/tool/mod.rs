@@ -55,6 +55,7 @@ pub struct CallContext {
     pub run: ArcRwSignal<RunView>,
     /// What is open of the answer.
     pub opened: Opened,
+    /// What the search opens of it.
     pub found: FoundCalls,
 }
 
@@ -104,7 +105,7 @@ fn ToolCard(
         if !is_open {
             opened_here.set(false);
         } else if was_found.get_untracked() {
-            context.found.opened();
+            context.found.show_again();
         }
     };
     let index = call.with_untracked(|call| call.index);
