@@ -191,3 +191,53 @@ impl OpenConversations {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parlor_protocol::{Timestamp, search::HitKind};
+
+    fn hit(conversation_id: ConversationId, message_id: Option<MessageId>, call: Option<usize>) -> SearchHit {
+        SearchHit {
+            kind: HitKind::Answer,
+            conversation_id: Some(conversation_id),
+            project_id: None,
+            title: String::new(),
+            message_id,
+            tool_call: call,
+            file_id: None,
+            file_name: None,
+            pmid: None,
+            created_at: Timestamp(0),
+            snippet: Snippet {
+                text: "a word".into(),
+                marks: vec![(2, 6)],
+            },
+        }
+    }
+
+    #[test]
+    fn each_place_is_one_in_the_order_of_messages() {
+        let id = ConversationId::new();
+        let [first, second] = [MessageId::new(), MessageId::new()];
+        let of = |message, call| hit(id, Some(message), call);
+        // A title has no place. A message and its file are the same.
+        let hits = [
+            hit(id, None, None),
+            of(second, Some(1)),
+            of(second, None),
+            of(first, None),
+            of(first, None),
+        ];
+        let shown = FoundPlace::of_hit(&hits[2]).expect("it is in a message");
+        assert_eq!(shown.words, ["word"]);
+        let found = FoundPlaces::of_hits(&hits, &shown, true);
+        let order: Vec<_> = found
+            .places
+            .iter()
+            .map(|place| (place.message_id, place.tool_call))
+            .collect();
+        assert_eq!(order, [(first, None), (second, None), (second, Some(1))]);
+        assert_eq!((found.shown, found.count(), found.has_more), (1, 3, true));
+    }
+}
