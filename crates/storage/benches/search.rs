@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p parlor-storage --bench search` prints the time that the index costs a message at its commit, the times
 //! of searches and of the deletion of conversations, the memory and the sizes. `-- --conversations 1000` makes fewer;
-//! `-- --folder FOLDER` makes the data in an empty folder and leaves it there, for a server to be measured with.
+//! `-- --folder FOLDER` makes the data in an empty folder and leaves it there, for a server to be measured with; in a folder with
+//! data, only searches are measured.
 
 #![allow(
     clippy::print_stdout,
@@ -265,23 +266,13 @@ fn request(query: &str) -> SearchRequest {
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    let given = |name| {
-        let at = arguments.iter().position(|argument| argument == name)?;
-        arguments.get(at + 1)
-    };
-    let conversations = given("--conversations")
-        .and_then(|number| number.parse().ok())
-        .unwrap_or(10_000);
-    let mut random = Random(SEED);
-    let languages = languages(&mut random);
-    measure_commits(&languages, &mut random).await;
-
-    let temporary = tempfile::tempdir().unwrap();
-    let folder = given("--folder").map_or(temporary.path(), Path::new);
-    let storage = SqliteStorage::open(folder).await.unwrap();
+/// Makes the conversations, and returns those of the measured user.
+async fn fill(
+    storage: &SqliteStorage,
+    languages: &[Language],
+    random: &mut Random,
+    conversations: usize,
+) -> Vec<ConversationId> {
     let others = UserId::new();
     let (mut batch, mut ids) = (Vec::new(), Vec::new());
     let started = Instant::now();
@@ -291,10 +282,7 @@ async fn main() {
         let language = &languages[(number / 5) % languages.len()];
         for _ in 0..TURNS {
             let (question, answer) = (5 + random.below(30), 20 + random.below(200));
-            let (question, answer) = (
-                language.text(&mut random, question),
-                language.text(&mut random, answer),
-            );
+            let (question, answer) = (language.text(random, question), language.text(random, answer));
             batch.extend(turn(id, user, &question, &answer));
         }
         if user == UserId::LOCAL {
@@ -316,6 +304,33 @@ async fn main() {
         conversations * TURNS * 2,
         started.elapsed().as_secs_f64()
     );
+    ids
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let given = |name| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1)
+    };
+    let conversations = given("--conversations")
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(10_000);
+    let mut random = Random(SEED);
+    let languages = languages(&mut random);
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = given("--folder").map_or(temporary.path(), Path::new);
+    let storage = SqliteStorage::open(folder).await.unwrap();
+    // What an earlier run has left is measured as it is.
+    let known = storage.conversations(UserId::LOCAL, None, 1).await.unwrap();
+    let ids = match known.conversations.is_empty() {
+        true => {
+            measure_commits(&languages, &mut random).await;
+            fill(&storage, &languages, &mut random, conversations).await
+        }
+        false => Vec::new(),
+    };
     storage.close().await.unwrap();
     println!("database: {:.0} MB", file_mb(folder));
 
@@ -366,6 +381,9 @@ async fn main() {
         before
     );
 
+    if ids.is_empty() {
+        return;
+    }
     let now = Timestamp(1_795_262_400_000);
     let change = |id: &ConversationId, change: ConversationChange| Change::Conversation {
         user_id: UserId::LOCAL,

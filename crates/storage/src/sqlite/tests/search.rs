@@ -100,7 +100,7 @@ async fn deleted_titles_articles_and_names_leave_the_files() {
              VALUES ('{user}', '1', 'Quokkawort', '[]', '', '', 'null', '', {now}); \
          INSERT INTO files (id, user_id, conversation_id, message_id, stored_name, stored_in, name, media_type, bytes, created_at) \
              SELECT '{file}', user_id, conversation_id, id, 'a', conversation_id, 'Wombatwort.txt', 'text/plain', 1, {now} FROM messages LIMIT 1; \
-         UPDATE conversations SET title = 'Numbatwort'",
+         UPDATE conversations SET title = 'Numbatwort'; UPDATE search_pending SET is_new = 0",
         user = UserId::LOCAL,
         file = AttachmentId::new(),
         now = NOON.0,
