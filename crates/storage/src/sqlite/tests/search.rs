@@ -8,7 +8,6 @@ use std::{
 
 use super::*;
 use crate::search::{SearchQuery, SearchRequest};
-use parlor_protocol::AttachmentId;
 
 fn request(query: &str) -> SearchRequest {
     SearchRequest {
@@ -86,36 +85,6 @@ async fn deleted_words_leave_the_index_and_the_files() {
     assert!(left.iter().any(|term| term == "zwerg"));
     let deleted = |term: &&String| words.contains(&&***term) || *term == "stilzchen" || *term == "rumpel";
     assert_eq!(left.iter().find(deleted), None);
-}
-
-#[tokio::test]
-async fn deleted_titles_articles_and_names_leave_the_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let storage = SqliteStorage::open(folder.path()).await.unwrap();
-    wait_for_empty_wal(folder.path()).await;
-    let (send, run) = send_change("Hello");
-    storage.commit(NOON, &[send]).await.unwrap();
-    let rows = format!(
-        "INSERT INTO articles (user_id, pmid, title, authors, journal, published, summary, note, saved_at) \
-             VALUES ('{user}', '1', 'Quokkawort', '[]', '', '', 'null', '', {now}); \
-         INSERT INTO files (id, user_id, conversation_id, message_id, stored_name, stored_in, name, media_type, bytes, created_at) \
-             SELECT '{file}', user_id, conversation_id, id, 'a', conversation_id, 'Wombatwort.txt', 'text/plain', 1, {now} FROM messages LIMIT 1; \
-         UPDATE conversations SET title = 'Numbatwort'; UPDATE search_pending SET is_new = 0",
-        user = UserId::LOCAL,
-        file = AttachmentId::new(),
-        now = NOON.0,
-    );
-    execute_sql(&storage, rows).await;
-    while storage.index_old_data().await.unwrap() {}
-    let words = ["quokkawort", "wombatwort", "numbatwort"];
-    for word in words {
-        assert!(contain(folder.path(), word), "{word} was there");
-    }
-    let rename = of_conversation(run, ConversationChange::Rename { title: "New".into() });
-    storage.commit(NOON, &[rename]).await.unwrap();
-    execute_sql(&storage, "DELETE FROM articles; DELETE FROM files".into()).await;
-    while storage.index_old_data().await.unwrap() {}
-    wait_until(|| !words.iter().any(|word| contain(folder.path(), word))).await;
 }
 
 #[tokio::test]
