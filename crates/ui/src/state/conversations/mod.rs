@@ -49,7 +49,7 @@ pub struct OpenConversations {
     toasts: Toasts,
     /// What was last opened from a search.
     place: RwSignal<Option<FoundPlace>>,
-    /// What *Find* has found with it.
+    /// The places that *Find* has found, this one among them.
     found: RwSignal<Option<FoundPlaces>>,
 }
 

@@ -120,7 +120,7 @@ impl OpenConversations {
         self.found.set(Some(found));
     }
 
-    /// What was found in a conversation. `None` if there is nothing to step to. Tracked.
+    /// The places that were found in a conversation. `None` if there is nothing to step to. Tracked.
     pub fn found(self, id: ConversationId) -> Option<FoundPlaces> {
         let found = self.found.get()?;
         (found.is_of(id) && found.count() > 1).then_some(found)

@@ -55,7 +55,7 @@ pub struct CallContext {
     pub run: ArcRwSignal<RunView>,
     /// What is open of the answer.
     pub opened: Opened,
-    /// What the search opens of it.
+    /// Its calls, of which the search may open one.
     pub found: FoundCalls,
 }
 
