@@ -99,7 +99,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Puts a conversation that was temporary into the index.
+    /// Puts a conversation into the index: one that was temporary, or that an earlier version has taken out of it.
     pub(super) async fn index_conversation(
         &self,
         connection: &mut Connection,
