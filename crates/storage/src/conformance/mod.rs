@@ -289,6 +289,7 @@ macro_rules! conformance_tests {
                 only_the_present_state_is_found,
                 files_and_articles_are_found,
                 long_lists_of_hits_have_pages,
+                a_long_text_is_one_of_the_newest_hits,
             }
             shares {
                 a_share_exists_until_it_is_ended,

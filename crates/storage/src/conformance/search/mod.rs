@@ -389,6 +389,41 @@ pub async fn long_lists_of_hits_have_pages(backend: &dyn Backend) {
     }
 }
 
+pub async fn a_long_text_is_one_of_the_newest_hits(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let storage = &*storage;
+    // More passages than are read at a time.
+    let long = "much tea and more of it\n\n".repeat(5_000);
+    let mut expected = Vec::new();
+    for (number, text) in [&*long, "tea", &*long, &*long, "tea"].into_iter().enumerate() {
+        let turn = new_turn(TEST_USER, ConversationId::new(), "x");
+        let at = Timestamp(NOON.0 + 2000 * i64::try_from(number).expect("it is small"));
+        for change in [turn.change, end_run(turn.run, text)] {
+            let committed = storage.commit(at, &[change]).await.expect("it works");
+            assert!(committed.outcomes[0].is_ok());
+        }
+        expected.insert(0, Some(turn.run.message_id));
+    }
+    for limit in 1..4 {
+        let (mut all, mut cursor) = (Vec::new(), None);
+        loop {
+            let part = SearchRequest {
+                order: SearchOrder::Newest,
+                cursor,
+                limit,
+                ..request("tea")
+            };
+            let part = storage.search(TEST_USER, &part).await.expect("it works");
+            all.extend(part.hits.into_iter().map(|hit| hit.message_id));
+            cursor = part.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(all, expected, "{limit} a page");
+    }
+}
+
 fn test_file(conversation_id: ConversationId, name: &str) -> StoredFile {
     StoredFile {
         attachment: Attachment {

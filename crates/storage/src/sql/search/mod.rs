@@ -170,7 +170,7 @@ async fn best(
         Some(_) => MAX_RANKED_PASSAGES,
         None => MAX_RANKED,
     };
-    let rows = select(connection, true, scope, request, limit).await?;
+    let rows = select(connection, true, scope, request, (None, limit)).await?;
     let mut candidates = Vec::with_capacity(rows.len());
     for row in &rows {
         let hit = skip_damaged("search_documents", "one that was found", read_document(row))?;
@@ -212,39 +212,50 @@ pub(super) async fn search_project_files(
     Ok(passages.take(request.limit).collect())
 }
 
-/// Returns the newest documents, one of each source, and one more than the hits if there is one.
+/// Returns the newest documents, one of each source, and at least one more than the hits if there is one.
 async fn newest(
     connection: &mut Connection,
     scope: &Scope,
     request: &SearchRequest,
 ) -> Result<Vec<Document>, StorageError> {
-    // Further passages of the same text are no hits.
+    // Further passages of the same text are no hits, nor are those of the text with which the last page ended.
     let limit = request.limit.saturating_mul(4).saturating_add(1);
-    let rows = select(connection, false, scope, request, limit).await?;
-    let mut documents = Vec::with_capacity(rows.len());
-    for row in &rows {
-        documents.extend(skip_damaged(
-            "search_documents",
-            "one that was found",
-            read_document(row),
-        )?);
+    let (mut documents, mut known) = (Vec::new(), HashSet::new());
+    let mut end = cursor(request);
+    if let Some(last) = end {
+        let source = query("SELECT source FROM search_documents WHERE id = $1 AND user_id = $2");
+        let source = source.bind(last).bind_value(scope.user_id);
+        if let Some(row) = source.fetch_optional(&mut *connection).await? {
+            known.insert(text(&row, "source")?);
+        }
     }
-    Ok(one_of_each_source(documents))
+    loop {
+        let rows = select(&mut *connection, false, scope, request, (end, limit)).await?;
+        for row in &rows {
+            let document = skip_damaged("search_documents", "one that was found", read_document(row))?;
+            documents.extend(document.filter(|document| known.insert(document.source.clone())));
+        }
+        match rows.last() {
+            Some(last) if rows.len() >= limit && documents.len() <= request.limit => {
+                end = Some(last.try_get("id")?);
+            }
+            _ => return Ok(documents),
+        }
+    }
 }
 
-/// Selects documents: the newest first, or of a project's files the best. With their words for [`rank`], if asked.
+/// Selects documents, at most as many as a limit, from an end on: the newest first, or of a project's files the best. With their words
+/// for [`rank`], if asked.
 async fn select(
     connection: &mut Connection,
     with_words: bool,
     scope: &Scope,
     request: &SearchRequest,
-    limit: usize,
+    (end, limit): (Option<i64>, usize),
 ) -> Result<Vec<Row>, StorageError> {
     let below = |time: Option<Timestamp>| time.map(|time| (time.0 / 1000).saturating_mul(1 << 20));
-    let mut end = below(request.query.before).unwrap_or(i64::MAX);
-    if request.order == SearchOrder::Newest {
-        end = end.min(cursor(request).unwrap_or(i64::MAX));
-    }
+    let before = below(request.query.before).unwrap_or(i64::MAX);
+    let end = end.map_or(before, |end| end.min(before));
     let (select, expression, phrases) = match connection.is_postgres() {
         true => tsvector::select(with_words, scope, request),
         false => fts5::select(with_words, scope, request),

@@ -8,6 +8,10 @@ use std::{
 
 use super::*;
 use crate::search::{SearchQuery, SearchRequest};
+use parlor_protocol::{
+    Attachment, AttachmentId,
+    literature::{Article, SavedArticle},
+};
 
 fn request(query: &str) -> SearchRequest {
     SearchRequest {
@@ -85,6 +89,94 @@ async fn deleted_words_leave_the_index_and_the_files() {
     assert!(left.iter().any(|term| term == "zwerg"));
     let deleted = |term: &&String| words.contains(&&***term) || *term == "stilzchen" || *term == "rumpel";
     assert_eq!(left.iter().find(deleted), None);
+}
+
+/// A title, an article and the name and text of a file.
+#[tokio::test]
+async fn other_deleted_words_leave_the_files_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    wait_for_empty_wal(folder.path()).await;
+    let commit = async |change: Change| {
+        let done = storage.commit(NOON, std::slice::from_ref(&change)).await.unwrap();
+        assert!(done.outcomes.iter().all(Result::is_ok), "{change:?}: {done:?}");
+    };
+    let (mut send, run) = send_change("A question");
+    let file = StoredFile {
+        attachment: Attachment {
+            id: AttachmentId::new(),
+            name: "Zimtschnecke.txt".into(),
+            media_type: "text/plain".into(),
+            bytes: 1,
+            width: None,
+            height: None,
+            text_bytes: Some(20),
+            problem: None,
+        },
+        location: FileLocation {
+            user_id: UserId::LOCAL,
+            conversation_id: run.conversation_id,
+            stored_name: uuid::Uuid::new_v4(),
+        },
+    };
+    let id = file.attachment.id;
+    if let Change::Intent {
+        change: IntentChange::SendMessage { intent, .. },
+        ..
+    } = &mut send
+    {
+        intent.files = vec![id];
+    }
+    let article = SavedArticle {
+        article: Article {
+            pmid: "11".into(),
+            title: "Haselmaus".into(),
+            ..Article::default()
+        },
+        note: "Wolkenbruch".into(),
+        saved_at: NOON,
+    };
+    let library = |update| Change::Library {
+        user_id: UserId::LOCAL,
+        update,
+    };
+    let title = "Sternschnuppe".into();
+    let rename = of_conversation(run, ConversationChange::Rename { title });
+    let ends = FileChange::IndexText {
+        id,
+        first: 1,
+        texts: vec!["Pfefferkuchen".into()],
+        is_last: true,
+    };
+    let save = LibraryUpdate::SaveArticle {
+        article,
+        abstract_text: Some(vec!["Regenbogen".into()]),
+        limit: 9,
+    };
+    for change in [
+        Change::File(FileChange::StoreUpload { file }),
+        send,
+        rename,
+        Change::File(ends),
+        library(save),
+    ] {
+        commit(change).await;
+    }
+    let remove = library(LibraryUpdate::RemoveArticle { pmid: "11".into() });
+    for (change, words) in [
+        (remove, &["haselmaus", "wolkenbruch", "regenbogen"]),
+        (delete(run), &["sternschnuppe", "zimtschnecke", "pfefferkuchen"]),
+    ] {
+        for word in words {
+            assert_eq!(hits(&storage, word).await, 1, "{word}");
+            assert!(contain(folder.path(), word), "{word} was there");
+        }
+        commit(change).await;
+        for word in words {
+            wait_until(|| !contain(folder.path(), word)).await;
+            assert_eq!(hits(&storage, word).await, 0, "{word}");
+        }
+    }
 }
 
 #[tokio::test]
