@@ -83,8 +83,7 @@ test('goes from one place in a conversation to the next', async ({ chat, page, p
   await expect(found(page)).toHaveCount(1);
   await field(page).fill('pangolin number');
   await expect(found(page)).toHaveCount(19);
-  await page.getByRole('button', { name: 'Show more' }).click();
-  await expect(found(page)).toHaveCount(25);
+  // Those that were not shown are places, too.
   await found(page).filter({ hasText: 'Pangolin number 24' }).click();
   const steps = page.getByRole('group', { name: 'Found in this chat' });
   const place = page.getByRole('status').filter({ hasText: ' of ' });
@@ -164,4 +163,32 @@ test('says what failed, and tries again', async ({ browserLog, chat, page, parlo
   await expect(page.getByRole('dialog').getByRole('alert')).toHaveCount(0);
   await field(page).fill('xylophone');
   await expect(page.getByRole('status').filter({ hasText: 'Nothing found' })).toBeVisible();
+});
+
+test('what is typed before the search is loaded belongs to it', async ({ chat, page, parlor, upstream }) => {
+  await upstream.script({ steps: [{ text: 'An answer about pangolins.' }] });
+  await runConversation(parlor.url, 'Something');
+  let arrive = () => {};
+  const wanted = new Promise<void>((resolve) => (arrive = resolve));
+  await page.route('**/split_palette.wasm', async (route) => {
+    await wanted;
+    await route.fallback();
+  });
+  await chat.open();
+  await page.keyboard.press('Control+k');
+  await expect(page.getByRole('textbox', { name: 'Search chats and actions' })).toBeFocused();
+  await page.keyboard.type('pang');
+  await expect(chat.message).toHaveValue('');
+  // The keys that open it close it; what was typed is forgotten.
+  await page.keyboard.press('Control+k');
+  await expect(page.getByRole('dialog')).toBeHidden();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('pang');
+  arrive();
+  await expect(field(page)).toHaveValue('pang');
+  await expect(field(page)).toBeFocused();
+  await page.keyboard.type('olins');
+  await expect(field(page)).toHaveValue('pangolins');
+  await expect(found(page)).toHaveCount(1);
+  await expect(chat.message).toHaveValue('');
 });

@@ -104,6 +104,8 @@ pub struct Commands {
     opened: RwSignal<Option<CommandDialog>>,
     /// How often one was opened.
     openings: StoredValue<u32>,
+    /// What was typed while the code of the palette was still loaded.
+    typed: StoredValue<String>,
     is_mac: RwSignal<bool>,
     /// True for a page that only shows something, without conversations to open.
     is_read_only: bool,
@@ -118,6 +120,7 @@ impl Commands {
             handlers: Registry::new(changed),
             opened: RwSignal::new(None),
             openings: StoredValue::new(0),
+            typed: StoredValue::default(),
             is_mac: RwSignal::new(false),
             is_read_only,
         });
@@ -163,6 +166,16 @@ impl Commands {
         if self.openings.get_value() == opening {
             self.opened.set(None);
         }
+    }
+
+    /// Keeps what was typed while the code of the palette was still loaded.
+    pub fn keep_typed(&self, typed: String) {
+        self.typed.set_value(typed);
+    }
+
+    /// Returns what was typed by then, once.
+    pub fn take_typed(&self) -> String {
+        self.typed.try_update_value(std::mem::take).unwrap_or_default()
     }
 
     /// The open dialog.

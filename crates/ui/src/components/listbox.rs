@@ -116,10 +116,11 @@ impl Listbox {
         }
     }
 
-    /// The field above the list.
+    /// The field above the list, with what is typed in it at first.
     pub fn field(
         self,
         label: &'static str,
+        typed: String,
         field: NodeRef<html::Input>,
         on_key: impl Fn(ev::KeyboardEvent) + 'static,
         on_typed: impl Fn(String) + 'static,
@@ -134,6 +135,7 @@ impl Listbox {
             <input
                 node_ref=field
                 type="text"
+                prop:value=typed
                 role="combobox"
                 autofocus
                 autocomplete="off"

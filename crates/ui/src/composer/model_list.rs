@@ -150,7 +150,7 @@ fn Dialog(
         >
             <div class="model-search">
                 {icons::search()}
-                {listbox.field(texts::FIND_MODEL, field, on_key, move |typed| query.set(typed))}
+                {listbox.field(texts::FIND_MODEL, String::new(), field, on_key, move |typed| query.set(typed))}
                 {IconButton::new(texts::CLOSE, icons::close(), close).view()}
             </div>
             <p class="model-count" role="status">{found}</p>

@@ -5,13 +5,14 @@ use leptos::{ev, prelude::*};
 use super::{
     close_on_backdrop,
     entries::{self, Entry, Group},
+    is_opening_key,
     ranking::{Found, Rank, fold, rank, select},
     text_search::{SearchState, TextSearch},
     texts,
 };
 use crate::{
     browser,
-    commands::{Shortcut, keys, use_commands},
+    commands::{keys, use_commands},
     components::{
         confirm::{close_dialog, use_modal},
         icon_button::IconButton,
@@ -152,8 +153,7 @@ pub fn palette(conversation_id: Option<ConversationId>) -> AnyView {
                 choose(entry);
             }
         };
-        let is_shortcut = Shortcut::Search.is_pressed(&event) || Shortcut::FindInChat.is_pressed(&event);
-        if !listbox.press(&event, perform) && is_shortcut && !browser::is_composing(&event) {
+        if !listbox.press(&event, perform) && is_opening_key(&event) {
             close_dialog(dialog);
             event.prevent_default();
         }
@@ -162,6 +162,10 @@ pub fn palette(conversation_id: Option<ConversationId>) -> AnyView {
         palette.query.set(fold(&browser::decompose(&typed)));
         palette.search.search(typed);
     };
+    let typed = commands.take_typed();
+    if !typed.is_empty() {
+        on_typed(typed.clone());
+    }
     view! {
         <dialog
             node_ref=dialog
@@ -172,7 +176,7 @@ pub fn palette(conversation_id: Option<ConversationId>) -> AnyView {
         >
             <div class="palette-head">
                 {icons::search()}
-                {listbox.field(palette.label(), NodeRef::new(), on_key, on_typed)}
+                {listbox.field(palette.label(), typed, NodeRef::new(), on_key, on_typed)}
                 {IconButton::new(texts::CLOSE, icons::close(), move || close_dialog(dialog)).view()}
             </div>
             <div id=listbox.list_id() class="palette-list" role="listbox" aria-label=texts::FOUND tabindex="-1">

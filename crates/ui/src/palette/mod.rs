@@ -19,11 +19,14 @@ use leptos::{ev, html, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
 use crate::{
     browser,
-    commands::{CommandDialog, use_commands},
-    components::confirm::close_dialog,
+    commands::{CommandDialog, Shortcut, use_commands},
+    components::{
+        confirm::{close_dialog, use_modal},
+        icons,
+    },
     runtime::{
         erase::Erase,
-        lazy::{LazyView, LoadError, lazy_part},
+        lazy::{LazyView, LoadError, lazy_part_after},
     },
     state::use_navigation,
 };
@@ -34,7 +37,62 @@ pub fn dialogs() -> AnyView {
     let is_used = Memo::new(move |used: Option<&bool>| {
         used.copied().unwrap_or_default() || opened.with(Option::is_some)
     });
-    (move || is_used.get().then(|| lazy_part(load_view))).erase()
+    (move || is_used.get().then(|| lazy_part_after(early_field, load_view))).erase()
+}
+
+/// The field of the palette while the rest of it is still loaded. What is typed into it becomes the query.
+fn early_field() -> AnyView {
+    let commands = use_commands();
+    let opened = commands.opened();
+    let asked = move || matches!(opened.get(), Some(CommandDialog::Search | CommandDialog::Find));
+    let (dialog, field) = (use_modal(asked), NodeRef::<html::Input>::new());
+    let label = move || match opened.get() {
+        Some(CommandDialog::Find) => texts::FIND,
+        _ => texts::SEARCH,
+    };
+    let on_key = move |event: ev::KeyboardEvent| {
+        if is_opening_key(&event) {
+            close_dialog(dialog);
+            event.prevent_default();
+        }
+    };
+    let (typing, closing) = (commands.clone(), commands);
+    view! {
+        <dialog
+            node_ref=dialog
+            class="dialog palette"
+            aria-label=label
+            aria-busy="true"
+            on:keydown=on_key
+            on:close=move |_| {
+                closing.take_typed();
+                if let Some(field) = field.get_untracked() {
+                    field.set_value("");
+                }
+                closing.closed(closing.opening());
+            }
+        >
+            <div class="palette-head">
+                {icons::search()}
+                <input
+                    node_ref=field
+                    type="text"
+                    autofocus
+                    autocomplete="off"
+                    placeholder=label
+                    aria-label=label
+                    on:input=move |event| typing.keep_typed(event_target_value(&event))
+                />
+            </div>
+        </dialog>
+    }
+    .erase()
+}
+
+/// Returns true for the keys that open the palette, which close the open one.
+fn is_opening_key(event: &ev::KeyboardEvent) -> bool {
+    !browser::is_composing(event)
+        && (Shortcut::Search.is_pressed(event) || Shortcut::FindInChat.is_pressed(event))
 }
 
 /// Loads the code when the browser has nothing else to do: what is typed after the key belongs to the palette.

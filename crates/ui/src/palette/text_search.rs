@@ -93,11 +93,14 @@ impl TextSearch {
 
     /// Hands the places of all hits to the conversation that is searched, of which one was opened.
     pub fn keep_places(self, opened: &FoundPlace) {
-        let has_more = self.next.with_untracked(Option::is_some);
+        let (query, next) = (
+            self.wanted.with_value(|wanted| wanted.query.clone()),
+            self.next.get_untracked(),
+        );
         let found = self
             .hits
-            .with_untracked(|hits| FoundPlaces::of_hits(hits, opened, has_more));
-        self.conversations.keep_found(found);
+            .with_untracked(|hits| FoundPlaces::of_hits(query, hits, opened, next.is_some()));
+        self.conversations.keep_found(opened.conversation_id, found, next);
     }
 
     /// Adds the next hits.

@@ -1,7 +1,7 @@
 //! A place in a conversation that was found by a search: the conversation is loaded back to its message, which is shown with the
 //! found words marked.
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 
 use super::OpenConversations;
 use crate::{api::rpc, browser, state::route::Route};
@@ -13,6 +13,9 @@ use parlor_protocol::{
 /// The number of requests after which a message that is still not shown is given up: its conversation, its branch, and the
 /// conversation again.
 const MAX_REQUESTS: u8 = 3;
+
+/// The number of places in a conversation through which one can step.
+const MAX_PLACES: usize = 500;
 
 /// A place that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,11 +46,16 @@ impl FoundPlace {
             requests: 0,
         })
     }
+
+    fn key(&self) -> (MessageId, Option<usize>) {
+        (self.message_id, self.tool_call)
+    }
 }
 
 /// The places that were found in one conversation, in the order of its messages. One of them is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundPlaces {
+    query: String,
     places: Vec<FoundPlace>,
     /// The index of the one that is shown.
     pub shown: usize,
@@ -56,19 +64,34 @@ pub struct FoundPlaces {
 }
 
 impl FoundPlaces {
-    /// Orders the places of hits. A message, or a call in it, is one place.
-    pub fn of_hits(hits: &[SearchHit], shown: &FoundPlace, has_more: bool) -> Self {
-        let key = |place: &FoundPlace| (place.message_id, place.tool_call);
-        let mut places: Vec<_> = hits.iter().filter_map(FoundPlace::of_hit).collect();
-        // The ids of messages are in the order of their times.
-        places.sort_by_key(key);
-        places.dedup_by_key(|place| key(place));
-        let shown = places.iter().position(|place| key(place) == key(shown));
-        Self {
-            shown: shown.unwrap_or_default(),
-            places,
+    /// The places of the hits of a query.
+    pub fn of_hits(query: String, hits: &[SearchHit], shown: &FoundPlace, has_more: bool) -> Self {
+        let mut found = Self {
+            query,
+            places: Vec::new(),
+            shown: 0,
             has_more,
+        };
+        found.add(hits);
+        found.show(shown);
+        found
+    }
+
+    /// Adds the places of hits in the order of the messages. A message, or a call in it, is one place.
+    fn add(&mut self, hits: &[SearchHit]) {
+        let shown = self.places.get(self.shown).cloned();
+        self.places.extend(hits.iter().filter_map(FoundPlace::of_hit));
+        // The ids of messages are in the order of their times.
+        self.places.sort_by_key(FoundPlace::key);
+        self.places.dedup_by_key(|place| place.key());
+        if let Some(shown) = shown {
+            self.show(&shown);
         }
+    }
+
+    fn show(&mut self, shown: &FoundPlace) {
+        let index = self.places.iter().position(|place| place.key() == shown.key());
+        self.shown = index.unwrap_or_default();
     }
 
     /// The number of places.
@@ -115,9 +138,30 @@ impl OpenConversations {
             .with(|place| place.clone().filter(|place| place.conversation_id == id))
     }
 
-    /// Keeps what was found with the place that was opened, so that the user can go from one to the next.
-    pub fn keep_found(self, found: FoundPlaces) {
+    /// Keeps what was found with the place that was opened, so that the user can go from one to the next. Adds what is found after
+    /// a cursor.
+    pub fn keep_found(self, id: ConversationId, found: FoundPlaces, mut cursor: Option<String>) {
+        let query = found.query.clone();
         self.found.set(Some(found));
+        spawn_local(async move {
+            while let Some(after) = cursor.take() {
+                // Without an answer, the number of places says that there are more.
+                let Ok(hits) = self.search(query.clone(), Some(id), Some(after)).await else {
+                    return;
+                };
+                let is_wanted = self.found.try_update(|found| {
+                    let found = found
+                        .as_mut()
+                        .filter(|found| found.is_of(id) && found.query == query)?;
+                    found.has_more = hits.next.is_some();
+                    found.add(&hits.hits);
+                    Some(found.count() < MAX_PLACES)
+                });
+                if is_wanted.flatten() == Some(true) {
+                    cursor = hits.next;
+                }
+            }
+        });
     }
 
     /// The places that were found in a conversation. `None` if there is nothing to step to. Tracked.
@@ -231,7 +275,9 @@ mod tests {
         ];
         let shown = FoundPlace::of_hit(&hits[2]).expect("it is in a message");
         assert_eq!(shown.words, ["word"]);
-        let found = FoundPlaces::of_hits(&hits, &shown, true);
+        let mut found = FoundPlaces::of_hits("word".into(), &hits[2..], &shown, true);
+        assert_eq!((found.shown, found.count()), (1, 2));
+        found.add(&hits);
         let order: Vec<_> = found
             .places
             .iter()
