@@ -104,9 +104,8 @@ pub(crate) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> Any
     });
     let (list, archive, conversations) = (use_conversation_list(), use_archive(), use_conversations());
     effect(move || {
-        stores.start();
+        stores.start(browser::set_started);
         use_tray().restore(pages());
-        browser::set_started();
     });
     Effect::new(move |before: Option<Route>| {
         let here = navigation.chat_route().get();

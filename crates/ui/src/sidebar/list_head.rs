@@ -1,6 +1,9 @@
-//! The head of the list: its name and its menu, or what can be done with the selected conversations.
+//! The head of the list: its name and its menu, or what can be done with the selected conversations. The code of what is not shown at
+//! first is loaded when the browser has nothing else to do.
 
-use leptos::prelude::*;
+use std::sync::Arc;
+
+use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::{
     list_view::{ListView, use_list_view},
@@ -13,7 +16,10 @@ use crate::{
         menu::{ItemKind, Menu},
     },
     projects::use_project_dialogs,
-    runtime::erase::Erase,
+    runtime::{
+        erase::Erase,
+        lazy::{LazyView, LoadError, lazy_part},
+    },
     state::use_conversation_list,
 };
 use parlor_protocol::ListChange;
@@ -23,15 +29,32 @@ pub fn list_head() -> AnyView {
     let view = use_list_view();
     let (menu, more) = (Menu::new("list-menu"), Menu::new("selection-menu"));
     let content = move || match view.is_selecting() {
-        true => selection_bar(view, more),
+        true => lazy_part(move || load(Part::Selection, view, more)),
         false => name_and_menu(view, menu),
     };
     view! {
         {move || content()}
-        {menu.view(|| texts::LIST_MENU.into(), move || menu_items(view, menu))}
-        {more.view(|| texts::MORE.into(), move || more_items(view, more))}
+        {menu.view(|| texts::LIST_MENU.into(), move || lazy_part(move || load(Part::Menu, view, menu)))}
+        {more.view(|| texts::MORE.into(), move || lazy_part(move || load(Part::More, view, more)))}
     }
     .erase()
+}
+
+/// A part that is not shown at first.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Menu,
+    Selection,
+    More,
+}
+
+#[wasm_split(palette, wasm_split_path = leptos::wasm_split, fallible)]
+fn load(part: Part, view: ListView, menu: Menu) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || match part {
+        Part::Menu => menu_items(view, menu),
+        Part::Selection => selection_bar(view, menu),
+        Part::More => more_items(view, menu),
+    }))
 }
 
 fn name_and_menu(view: ListView, menu: Menu) -> AnyView {

@@ -11,6 +11,7 @@ mod list_keys;
 pub mod list_view;
 mod person;
 mod project_item;
+mod rename;
 mod row_menu;
 mod texts;
 
@@ -20,11 +21,11 @@ use self::{
     drag::Dragging,
     groups::{ListGroup, RowGroup, group_rows, rows_of_group},
     item::ConversationItem,
-    item::Renaming,
     list_head::list_head,
     list_keys::TabStop,
     list_view::use_list_view,
     project_item::{ProjectMenu, project_list, shared_project_list},
+    rename::Renaming,
     row_menu::RowMenu,
 };
 use super::{

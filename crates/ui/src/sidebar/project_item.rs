@@ -1,6 +1,8 @@
 //! One project in the list, with its conversations while it is unfolded.
 
-use leptos::prelude::*;
+use std::sync::Arc;
+
+use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::{
     drag::Dragging,
@@ -18,7 +20,12 @@ use crate::{
         menu::{ItemKind, Menu},
     },
     projects::{project_sign, readers_sign, use_project_dialogs},
-    runtime::{bidi::isolated, each::Each, erase::Erase},
+    runtime::{
+        bidi::isolated,
+        each::Each,
+        erase::Erase,
+        lazy::{LazyView, LoadError, lazy_part},
+    },
     state::{route::Route, use_navigation, use_projects},
 };
 use parlor_protocol::ProjectId;
@@ -41,27 +48,29 @@ impl ProjectMenu {
 
     /// The menu.
     pub fn view(self) -> AnyView {
-        let (projects, dialogs) = (use_projects(), use_project_dialogs());
+        let projects = use_projects();
         let name = move || {
             let listed = self.project.get().and_then(|id| projects.get(id));
             texts::actions_for(&isolated(
                 &listed.map(|listed| listed.project.name).unwrap_or_default(),
             ))
         };
-        let items = move || {
-            let id = self.project.get()?;
-            let button = self.menu.button();
-            let focus = button.clone();
-            Some(self.menu.items(vec![
-                self.menu.item(ItemKind::Action(icons::pencil()), texts::EDIT_PROJECT, move || {
-                    dialogs.edit(id, focus.clone());
-                }),
-                self.menu.item(ItemKind::Action(icons::trash()), texts::DELETE, move || {
-                    dialogs.delete(id, button.clone());
-                }),
-            ]))
-        };
-        self.menu.view(name, move || items().erase())
+        self.menu.view(name, move || lazy_part(move || load_items(self)))
+    }
+
+    fn items(self) -> Option<AnyView> {
+        let dialogs = use_project_dialogs();
+        let id = self.project.get()?;
+        let button = self.menu.button();
+        let focus = button.clone();
+        Some(self.menu.items(vec![
+            self.menu.item(ItemKind::Action(icons::pencil()), texts::EDIT_PROJECT, move || {
+                dialogs.edit(id, focus.clone());
+            }),
+            self.menu.item(ItemKind::Action(icons::trash()), texts::DELETE, move || {
+                dialogs.delete(id, button.clone());
+            }),
+        ]))
     }
 
     fn button(self, id: ProjectId, name: Memo<String>) -> AnyView {
@@ -90,6 +99,11 @@ impl ProjectMenu {
         }
         .erase()
     }
+}
+
+#[wasm_split(palette, wasm_split_path = leptos::wasm_split, fallible)]
+fn load_items(menu: ProjectMenu) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || menu.items().erase()))
 }
 
 /// The list of the projects.

@@ -1,6 +1,6 @@
 //! The stores of the page: their creation, start and context.
 
-use leptos::prelude::*;
+use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::{
     connection::Connection,
@@ -25,7 +25,12 @@ use super::{
 use crate::{
     browser::{self, PresenceEvent},
     components::toast::Toasts,
-    runtime::{clock::PageClock, effect::effect, shared_view::SharedView},
+    runtime::{
+        clock::PageClock,
+        effect::effect,
+        lazy::{LoadError, retry_until_loaded},
+        shared_view::SharedView,
+    },
 };
 use parlor_protocol::{ConversationId, MessageId};
 
@@ -160,18 +165,33 @@ impl Stores {
         provide_context(self.toasts);
     }
 
-    /// Starts in the browser, after hydration.
-    pub fn start(self) {
+    /// Starts in the browser, after hydration. Calls `on_following` once the code that follows the changes is loaded, which a page is
+    /// shown without.
+    pub fn start(self, on_following: impl FnOnce() + 'static) {
         self.lifecycle.mark_hydrated();
         self.clock.update();
+        self.projects.start();
+        self.models.start();
+        let owner = Owner::current().unwrap_or_default();
+        retry_until_loaded(
+            || Box::pin(follow()),
+            || true,
+            || {},
+            move |follow| {
+                owner.with(|| follow(self));
+                on_following();
+            },
+        );
+    }
+
+    /// Follows the changes from now on.
+    fn follow(self) {
         browser::on_presence(move |presence| self.on_presence(presence));
         if browser::is_page_hidden() {
             self.on_presence(PresenceEvent::Hidden);
         }
         self.follower.start();
-        self.projects.start();
         effect(move || self.show_project_of_route());
-        self.models.start();
         self.shares.load_if_unread();
         self.unseen_reports.start(self.feeds);
         effect(move || self.open_archive_of_shown());
@@ -232,6 +252,12 @@ impl Stores {
             PresenceEvent::Hidden | PresenceEvent::Offline => {}
         }
     }
+}
+
+/// Loads what follows the changes.
+#[wasm_split(conversation, wasm_split_path = leptos::wasm_split, fallible)]
+fn follow() -> Result<fn(Stores), LoadError> {
+    Ok(Stores::follow)
 }
 
 fn use_stores() -> Stores {
