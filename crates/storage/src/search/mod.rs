@@ -16,7 +16,7 @@ mod tests;
 pub use self::{
     query::{Phrase, SearchQuery, Term},
     rank::{Candidate, rank},
-    snippet::{SNIPPET_BYTES, snippet},
+    snippet::{SNIPPET_BYTES, markdown_snippet, snippet},
     words::{Word, Words},
 };
 use parlor_protocol::{ConversationId, search::SearchOrder};

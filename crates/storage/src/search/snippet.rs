@@ -14,6 +14,15 @@ const LEAD: usize = 40;
 
 /// Returns the part of a text, of about this length in bytes, with the most of the query's terms. Without any it is the beginning.
 pub fn snippet(text: &str, query: &SearchQuery, length: usize) -> Snippet {
+    cut(text, query, length, false)
+}
+
+/// The same of Markdown, without the marks of emphasis, code and headings.
+pub fn markdown_snippet(text: &str, query: &SearchQuery, length: usize) -> Snippet {
+    cut(text, query, length, true)
+}
+
+fn cut(text: &str, query: &SearchQuery, length: usize, is_markdown: bool) -> Snippet {
     let found = marks(text, query);
     let mut best = (0, 0);
     for (_, first) in &found {
@@ -33,7 +42,7 @@ pub fn snippet(text: &str, query: &SearchQuery, length: usize) -> Snippet {
     let start = word_start(text, best.1.saturating_sub(LEAD), best.1);
     let end = word_end(text, text.floor_char_boundary(start + length));
     let ranges: Vec<Range<usize>> = found.into_iter().map(|(_, range)| range).collect();
-    one_line(text, start..end, &merged(ranges))
+    one_line(text, start..end, &merged(ranges), is_markdown)
 }
 
 /// The places of the terms in a text, with the number of the term, in order.
@@ -105,17 +114,38 @@ fn word_end(text: &str, end: usize) -> usize {
     }
 }
 
+/// Returns true if the character here marks emphasis, code or a heading, and shows nothing itself.
+fn is_markup(text: &str, at: usize) -> bool {
+    let (before, here) = text.split_at_checked(at).unwrap_or_default();
+    let is_spaced = |neighbour: Option<char>| neighbour.is_none_or(char::is_whitespace);
+    match here.chars().next() {
+        Some('`') => true,
+        // A product, or the mark of a list's item, has a space behind it.
+        Some('*') => {
+            let after = here.trim_start_matches('*').chars().next();
+            let before = before.trim_end_matches('*').chars().next_back();
+            !is_spaced(before) || !is_spaced(after)
+        }
+        Some('#') => {
+            let of_line = before.trim_end_matches('#');
+            (of_line.is_empty() || of_line.ends_with('\n')) && here.trim_start_matches('#').starts_with(' ')
+        }
+        _ => false,
+    }
+}
+
 /// Writes a part of a text in one line.
-fn one_line(text: &str, part: Range<usize>, marks: &[Range<usize>]) -> Snippet {
+fn one_line(text: &str, part: Range<usize>, marks: &[Range<usize>], is_markdown: bool) -> Snippet {
     let mut line = String::with_capacity(part.len() + 6);
     if part.start > 0 {
         line.push('…');
     }
     // The place in the line of each byte of the part.
     let mut places = Vec::with_capacity(part.len() + 1);
-    for character in text.get(part.clone()).unwrap_or_default().chars() {
+    for (at, character) in text.get(part.clone()).unwrap_or_default().char_indices() {
         places.extend(std::iter::repeat_n(line.len(), character.len_utf8()));
         match character.is_whitespace() || character.is_control() {
+            _ if is_markdown && is_markup(text, part.start + at) => {}
             true if line.is_empty() || line.ends_with([' ', '…']) => {}
             true => line.push(' '),
             false => line.push(character),

@@ -192,6 +192,28 @@ fn snippets_show_most_of_what_was_found() {
 }
 
 #[test]
+fn snippets_of_markdown_have_no_marks() {
+    for (text, shown) in [
+        ("## A **green** tea", "A green tea"),
+        ("the `tea` is *hot*.", "the tea is hot."),
+        ("* tea\n* 2 * 3", "* tea * 2 * 3"),
+        ("```\ntea = 1 # one\n```", "tea = 1 # one"),
+        ("#tea", "#tea"),
+        ("**", "**"),
+    ] {
+        let found = markdown_snippet(text, &SearchQuery::parse("tea"), SNIPPET_BYTES);
+        assert_eq!(found.text, shown);
+        let marked = found.marks.iter().map(|(start, end)| &found.text[*start..*end]);
+        assert!(marked.eq(shown.contains("tea").then_some("tea")), "{found:?}");
+    }
+    let plain = "**tea**";
+    assert_eq!(
+        snippet(plain, &SearchQuery::parse("tea"), SNIPPET_BYTES).text,
+        plain
+    );
+}
+
+#[test]
 fn better_texts_come_first() {
     let candidates = [
         "tea and a long story of something else",
@@ -256,8 +278,13 @@ fuzzing::properties! {
     }
 
     #[test]
-    fn marks_are_places_of_the_snippet(text in "(\\PC|\n){0,300}", query in "\\PC{0,12}") {
-        let Snippet { text, marks } = snippet(&text, &SearchQuery::parse(&query), SNIPPET_BYTES);
+    fn marks_are_places_of_the_snippet(
+        text in "(\\PC|\n|[*`#]){0,300}",
+        query in "\\PC{0,12}",
+        is_markdown in prop::bool::ANY,
+    ) {
+        let cut = if is_markdown { markdown_snippet } else { snippet };
+        let Snippet { text, marks } = cut(&text, &SearchQuery::parse(&query), SNIPPET_BYTES);
         for (start, end) in marks {
             prop_assert!(text.get(start..end).is_some(), "{start}..{end} in {text}");
         }

@@ -10,7 +10,10 @@ use crate::{
     StorageError, StoredFile,
     damage::skip_damaged,
     projects::FoundPassage,
-    search::{Candidate, MAX_RANKED, MAX_RANKED_PASSAGES, SearchRequest, Words, passages, rank, snippet},
+    search::{
+        Candidate, MAX_RANKED, MAX_RANKED_PASSAGES, SearchRequest, Words, markdown_snippet, passages, rank,
+        snippet,
+    },
 };
 use parlor_protocol::{
     ConversationId, MessageBody, MessageId, Project, ProjectId, Timestamp, UserId,
@@ -371,7 +374,10 @@ async fn read_hit(
                 _ => None,
             },
             created_at: Timestamp(row.try_get("created_at")?),
-            snippet: snippet(&shown, &request.query, request.snippet_bytes),
+            snippet: match document.kind {
+                HitKind::Answer => markdown_snippet(&shown, &request.query, request.snippet_bytes),
+                _ => snippet(&shown, &request.query, request.snippet_bytes),
+            },
         })
     };
     skip_damaged("search_documents", document.id, read())
