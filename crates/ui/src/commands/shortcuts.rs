@@ -93,6 +93,7 @@ shortcuts! {
     EditLast: "ArrowUp" EDIT_LAST MessageBox Action::Element,
     Stop: "Escape" STOP Conversation Action::Page(stop),
     FindInChat: "Mod+Shift+F" FIND Conversation Action::Page(find_in_chat),
+    StepFound: "ArrowUp ArrowDown" STEP_FOUND Conversation Action::Element,
     Quote: "Mod+Shift+U" QUOTE Conversation Action::View,
     MoveInList: "ArrowUp ArrowDown Home End" MOVE_IN_LIST List Action::Element,
     SelectRow: "X" SELECT_ROW List Action::Element,

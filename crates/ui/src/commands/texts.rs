@@ -18,6 +18,7 @@ pub(super) const INSERT_LINE: &str = "Insert a line";
 pub(super) const EDIT_LAST: &str = "Edit your last message, if the box is empty";
 pub(super) const STOP: &str = "Stop the answer, if nothing is open";
 pub(super) const FIND: &str = "Find in this chat";
+pub(super) const STEP_FOUND: &str = "Go through what was found, with the focus in its bar";
 pub(super) const QUOTE: &str = "Quote the selected text";
 pub(super) const MOVE_IN_LIST: &str = "Go from chat to chat";
 pub(super) const SELECT_ROW: &str = "Select the chat";

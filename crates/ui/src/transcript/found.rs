@@ -6,6 +6,7 @@ use leptos::{ev, prelude::*};
 use super::{scroll::EndFollower, texts};
 use crate::{
     browser,
+    commands::Shortcut,
     components::{icon_button::IconButton, icons},
     runtime::{effect::effect, erase::Erase, when::When},
     state::{ConversationView, FoundPlace, use_conversations},
@@ -113,12 +114,12 @@ pub fn found_steps(id: ConversationId) -> AnyView {
         browser::focus_selector(".transcript");
     };
     let on_key = move |event: ev::KeyboardEvent| {
-        match &*event.key() {
-            _ if browser::has_modifier(&event) => return,
-            "ArrowDown" => conversations.step_found(id, true),
-            "ArrowUp" => conversations.step_found(id, false),
-            "Escape" => close(),
-            _ => return,
+        if Shortcut::StepFound.is_pressed(&event) {
+            conversations.step_found(id, event.key() == "ArrowDown");
+        } else if Shortcut::Close.is_pressed(&event) {
+            close();
+        } else {
+            return;
         }
         event.prevent_default();
     };
