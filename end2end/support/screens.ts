@@ -5,11 +5,12 @@
 import type { Page } from '@playwright/test';
 import { ACCOUNT_SCREENS } from './screens/accounts.ts';
 import { CHAT_SCREENS } from './screens/chat.ts';
+import { FINDING_SCREENS } from './screens/finding.ts';
 import { PAGE_SCREENS } from './screens/pages.ts';
 import { TOOL_SCREENS } from './screens/tools.ts';
 import { test } from './test.ts';
 
-const GROUPS = [...CHAT_SCREENS, ...TOOL_SCREENS, ...PAGE_SCREENS, ...ACCOUNT_SCREENS];
+const GROUPS = [...CHAT_SCREENS, ...TOOL_SCREENS, ...FINDING_SCREENS, ...PAGE_SCREENS, ...ACCOUNT_SCREENS];
 
 /** Declares a test for each group of screens, with a step for each screen. `onPhone` is called once the window is narrow. */
 export function eachScreen(what: string, check: (page: Page, name: string, onPhone: () => Promise<void>) => Promise<void>): void {
