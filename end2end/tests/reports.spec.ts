@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import { expect, test } from '../support/literature.ts';
+import { press, record, shown } from '../support/notifications.ts';
 import { placeArticles, tides } from '../support/pubmed.ts';
 import { screenshots } from '../support/screenshots.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -25,7 +26,8 @@ async function answers(upstream: Upstream): Promise<void> {
 
 const main = (page: Page) => page.locator('#reports');
 
-test('a report of a stream is made, compared with the next one and asked about', async ({ literature, page, upstream }) => {
+test('a report of a stream is made, compared with the next one and asked about', async ({ context, literature, page, upstream }) => {
+  await record(context, 'granted');
   await answers(upstream);
   await placeArticles(upstream, 1, [tides]);
   await literature.open('/stream/new');
@@ -72,9 +74,13 @@ test('a report of a stream is made, compared with the next one and asked about',
   await main(page).getByRole('button', { name: 'Continue' }).click();
   await expect(main(page).getByText('The report is being made.')).toBeVisible();
   // It ends while something else is on the screen.
+  await press(page);
   const list = page.getByRole('navigation', { name: 'Conversations' });
   await list.getByRole('link', { name: 'New chat' }).click();
+  await expect(page).toHaveTitle('Parlor');
   await upstream.open('wind');
+  await expect(page).toHaveTitle(/^\(1\)/);
+  await expect.poll(() => shown(page)).toEqual([{ title: 'Sea level', body: 'The report is ready.' }]);
   await list.getByRole('link', { name: 'Reports one is new' }).click();
   await expect(main(page).getByRole('heading', { name: /^New: / })).toHaveCount(1);
   await expectAccessible(page);

@@ -34,6 +34,7 @@ use crate::{
         snapshot::{OpenedPage, OpenedSharedProject, PageCodec, PageSnapshot},
         tray::{Tray, use_tray},
         use_archive, use_conversation_list, use_conversations, use_navigation, use_projects,
+        use_unseen_reports,
     },
     transcript::conversation,
     tray::tray,
@@ -147,9 +148,10 @@ fn Layout() -> impl IntoView {
         (_, Some(view)) => view.title.get(),
         (_, None) => String::new(),
     });
+    let reports = use_unseen_reports();
     let active_count = Memo::new(move |_| {
         let is_active = |row: &&ListRow| row.is_running.get() || list.has_news(row);
-        list.with_rows(|rows| rows.iter().filter(is_active).count())
+        list.with_rows(|rows| rows.iter().filter(is_active).count()) + reports.count()
     });
     // The server reads this after rendering: the client may have disconnected by then, and all signals with it.
     let page_title = move || {
@@ -192,7 +194,7 @@ fn Layout() -> impl IntoView {
     }
 }
 
-/// The title of the tab: the number of conversations with an active run or unseen results, and the current route.
+/// The title of the tab: the number of conversations with an active run or unseen results and of unseen reports, and the current route.
 fn page_title(active_count: usize, name: &str) -> String {
     let mut title = String::new();
     if active_count > 0 {
