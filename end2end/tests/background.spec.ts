@@ -30,6 +30,18 @@ test('an unseen end has a dot until it is opened', async ({ chat, newTab, parlor
   await chat.reload();
   await expect(entry).toContainText(news);
 
+  // A tab that is opened in the background shows it to nobody.
+  const hidden = await newTab();
+  await hidden.page.addInitScript(() => Object.defineProperty(document, 'hidden', { configurable: true, get: () => true }));
+  const sent: string[] = [];
+  hidden.page.on('request', (request) => sent.push(request.url()));
+  await hidden.page.goto((await entry.getByRole('link').getAttribute('href'))!);
+  await hidden.hydrated();
+  await expect(hidden.answers).toContainText('Thinking it over: done.');
+  expect(sent.filter((url) => url.includes('mark_read'))).toEqual([]);
+  await expect(entry).toContainText(news);
+  await hidden.page.close();
+
   await entry.getByRole('link').click();
   await expect(chat.answers).toContainText('Thinking it over: done.');
   for (const there of [entry, entryThere]) await expect(there).not.toContainText(news);

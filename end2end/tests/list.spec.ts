@@ -71,6 +71,12 @@ test('several chats are selected and changed at once', async ({ chat, page, parl
   await page.keyboard.press('x');
   await page.keyboard.press('ControlOrMeta+a');
   await expect(chat.list.getByText('5 selected')).toBeVisible();
+  const all = chat.list.getByRole('button', { name: 'Select all' });
+  for (const selected of ['0 selected', '5 selected']) {
+    await all.press('Enter');
+    await expect(chat.list.getByText(selected)).toBeVisible();
+    await expect(all).toBeFocused();
+  }
   await page.keyboard.press('Escape');
   await expect(chat.entries).toHaveCount(5);
   await page.keyboard.press('Control+k');

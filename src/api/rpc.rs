@@ -275,12 +275,14 @@ impl RpcFunctions for Api {
         query: String,
         conversation_id: Option<ConversationId>,
         cursor: Option<String>,
+        limit: Option<usize>,
     ) -> Result<SearchHits, ApiError> {
         let caller = app::current_caller()?;
         let searched = app::search::Searched {
             query,
             conversation_id,
             cursor,
+            limit,
             is_typed: true,
             ..Default::default()
         };

@@ -17,7 +17,7 @@ pub fn snippet(text: &str, query: &SearchQuery, length: usize) -> Snippet {
     cut(text, query, length, false)
 }
 
-/// The same of Markdown, without the marks of emphasis, code and headings.
+/// Returns the snippet of a Markdown text, without the marks of bold and italic text with asterisks, of code and of headings.
 pub fn markdown_snippet(text: &str, query: &SearchQuery, length: usize) -> Snippet {
     cut(text, query, length, true)
 }
@@ -114,23 +114,49 @@ fn word_end(text: &str, end: usize) -> usize {
     }
 }
 
-/// Returns true if the character here marks emphasis, code or a heading, and shows nothing itself.
-fn is_markup(text: &str, at: usize) -> bool {
-    let (before, here) = text.split_at_checked(at).unwrap_or_default();
-    let is_spaced = |neighbour: Option<char>| neighbour.is_none_or(char::is_whitespace);
-    match here.chars().next() {
-        Some('`') => true,
-        // A product, or the mark of a list's item, has a space behind it.
-        Some('*') => {
-            let after = here.trim_start_matches('*').chars().next();
-            let before = before.trim_end_matches('*').chars().next_back();
-            !is_spaced(before) || !is_spaced(after)
+/// Returns the places in a Markdown text of the characters that mark bold and italic text, code and headings, and show nothing
+/// themselves.
+fn markup(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    // The length of the run of backticks that has opened a code span or block.
+    let mut code = None;
+    let mut at = 0;
+    while let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        let rest = text.get(at..).unwrap_or_default();
+        let length = match character {
+            '`' | '*' | '#' => rest.len() - rest.trim_start_matches(character).len(),
+            other => other.len_utf8(),
+        };
+        let before = text.get(..at).unwrap_or_default().chars().next_back();
+        let after = text.get(at + length..).and_then(|behind| behind.chars().next());
+        let is_mark = match character {
+            '`' => match code {
+                None => code.replace(length).is_none(),
+                Some(opened) if opened == length => code.take().is_some(),
+                Some(_) => false,
+            },
+            _ if code.is_some() => false,
+            '*' => is_emphasis(before, after),
+            '#' => before.is_none_or(|before| before == '\n') && after == Some(' '),
+            _ => false,
+        };
+        if is_mark {
+            found.extend(at..at + length);
         }
-        Some('#') => {
-            let of_line = before.trim_end_matches('#');
-            (of_line.is_empty() || of_line.ends_with('\n')) && here.trim_start_matches('#').starts_with(' ')
-        }
-        _ => false,
+        at += length;
+    }
+    found
+}
+
+/// Returns true if asterisks between two characters seem to mark emphasis: not those of a product, a power, or the item of a list.
+fn is_emphasis(before: Option<char>, after: Option<char>) -> bool {
+    let is_space = |side: Option<char>| side.is_none_or(char::is_whitespace);
+    let is_ascii_word = |side: Option<char>| side.is_some_and(|side| side.is_ascii_alphanumeric());
+    match (is_space(before), is_space(after)) {
+        (true, true) => false,
+        (true, false) => after != Some('.'),
+        (false, true) => true,
+        (false, false) => !(is_ascii_word(before) && is_ascii_word(after)),
     }
 }
 
@@ -142,10 +168,11 @@ fn one_line(text: &str, part: Range<usize>, marks: &[Range<usize>], is_markdown:
     }
     // The place in the line of each byte of the part.
     let mut places = Vec::with_capacity(part.len() + 1);
+    let markup = if is_markdown { markup(text) } else { Vec::new() };
     for (at, character) in text.get(part.clone()).unwrap_or_default().char_indices() {
         places.extend(std::iter::repeat_n(line.len(), character.len_utf8()));
         match character.is_whitespace() || character.is_control() {
-            _ if is_markdown && is_markup(text, part.start + at) => {}
+            _ if markup.binary_search(&(part.start + at)).is_ok() => {}
             true if line.is_empty() || line.ends_with([' ', '…']) => {}
             true => line.push(' '),
             false => line.push(character),

@@ -196,9 +196,17 @@ fn snippets_of_markdown_have_no_marks() {
     for (text, shown) in [
         ("## A **green** tea", "A green tea"),
         ("the `tea` is *hot*.", "the tea is hot."),
-        ("* tea\n* 2 * 3", "* tea * 2 * 3"),
-        ("```\ntea = 1 # one\n```", "tea = 1 # one"),
-        ("#tea", "#tea"),
+        (
+            "* tea\n* 2 * 3 and 2*3 and x**2",
+            "* tea * 2 * 3 and 2*3 and x**2",
+        ),
+        ("这是**重点**, **tea**.", "这是重点, tea."),
+        (
+            "```py\n# one\nf(**tea)\n``` and `a * b`",
+            "py # one f(**tea) and a * b",
+        ),
+        ("``a`b`` `tea", "a`b tea"),
+        ("all *.rs #tea", "all *.rs #tea"),
         ("**", "**"),
     ] {
         let found = markdown_snippet(text, &SearchQuery::parse("tea"), SNIPPET_BYTES);

@@ -130,7 +130,7 @@ server_functions! {
 
     /// Searches everything that the user has, or one conversation: the first hits, or those after a cursor.
     Json "search"
-    fn search(query: String, conversation_id: Option<ConversationId>, cursor: Option<String>) -> SearchHits;
+    fn search(query: String, conversation_id: Option<ConversationId>, cursor: Option<String>, #[server(default)] limit: Option<usize>) -> SearchHits;
 
     /// Returns a page of the conversation list, of the archive or of a project: the first one, or that after `before`.
     Json "conversations"

@@ -104,7 +104,7 @@ pub struct Commands {
     opened: RwSignal<Option<CommandDialog>>,
     /// How often one was opened.
     openings: StoredValue<u32>,
-    /// What was typed while the code of the palette was still loaded.
+    /// The text that was typed before the palette's code is loaded.
     typed: StoredValue<String>,
     is_mac: RwSignal<bool>,
     /// True for a page that only shows something, without conversations to open.
@@ -168,12 +168,12 @@ impl Commands {
         }
     }
 
-    /// Keeps what was typed while the code of the palette was still loaded.
+    /// Keeps a text that is typed before the palette's code is loaded.
     pub fn keep_typed(&self, typed: String) {
         self.typed.set_value(typed);
     }
 
-    /// Returns what was typed by then, once.
+    /// Takes the kept text. The next call returns an empty one.
     pub fn take_typed(&self) -> String {
         self.typed.try_update_value(std::mem::take).unwrap_or_default()
     }

@@ -105,8 +105,9 @@ pub(crate) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> Any
     });
     let (list, archive, conversations) = (use_conversation_list(), use_archive(), use_conversations());
     effect(move || {
-        stores.start(browser::set_started);
+        stores.start();
         use_tray().restore(pages());
+        browser::set_started();
     });
     Effect::new(move |before: Option<Route>| {
         let here = navigation.chat_route().get();
@@ -151,7 +152,7 @@ fn Layout() -> impl IntoView {
     let reports = use_unseen_reports();
     let active_count = Memo::new(move |_| {
         let is_active = |row: &&ListRow| row.is_running.get() || list.has_news(row);
-        list.with_rows(|rows| rows.iter().filter(is_active).count()) + reports.count()
+        list.with_rows(|rows| rows.iter().filter(is_active).count()) + reports.count_elsewhere()
     });
     // The server reads this after rendering: the client may have disconnected by then, and all signals with it.
     let page_title = move || {

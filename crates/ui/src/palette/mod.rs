@@ -22,11 +22,12 @@ use crate::{
     commands::{CommandDialog, Shortcut, use_commands},
     components::{
         confirm::{close_dialog, use_modal},
+        icon_button::IconButton,
         icons,
     },
     runtime::{
         erase::Erase,
-        lazy::{LazyView, LoadError, lazy_part_after},
+        lazy::{LazySlot, LazyView, LoadError},
     },
     state::use_navigation,
 };
@@ -37,19 +38,26 @@ pub fn dialogs() -> AnyView {
     let is_used = Memo::new(move |used: Option<&bool>| {
         used.copied().unwrap_or_default() || opened.with(Option::is_some)
     });
-    (move || is_used.get().then(|| lazy_part_after(early_field, load_view))).erase()
+    // The field stays until the code is there: a failed load is retried.
+    let slot = LazySlot::new();
+    let shown = move || {
+        is_used.get().then(|| {
+            slot.load(load_view);
+            slot.view(early_field)
+        })
+    };
+    shown.erase()
 }
 
-/// The field of the palette while the rest of it is still loaded. What is typed into it becomes the query.
+/// The field before the palette's code is loaded. The text that is typed into it becomes the query.
 fn early_field() -> AnyView {
     let commands = use_commands();
     let opened = commands.opened();
     let asked = move || matches!(opened.get(), Some(CommandDialog::Search | CommandDialog::Find));
     let (dialog, field) = (use_modal(asked), NodeRef::<html::Input>::new());
-    let label = move || match opened.get() {
-        Some(CommandDialog::Find) => texts::FIND,
-        _ => texts::SEARCH,
-    };
+    let is_find = move || opened.get() == Some(CommandDialog::Find);
+    let name = move || if is_find() { texts::FIND } else { texts::DIALOG };
+    let label = move || if is_find() { texts::FIND } else { texts::SEARCH };
     let on_key = move |event: ev::KeyboardEvent| {
         if is_opening_key(&event) {
             close_dialog(dialog);
@@ -57,20 +65,27 @@ fn early_field() -> AnyView {
         }
     };
     let (typing, closing) = (commands.clone(), commands);
+    let on_close = move |_| {
+        // Browsers report it later: it may be open again.
+        if dialog.get_untracked().is_some_and(|dialog| dialog.open()) {
+            return;
+        }
+        closing.take_typed();
+        if let Some(field) = field.get_untracked() {
+            field.set_value("");
+        }
+        closing.closed(closing.opening());
+    };
+    // The focus is back where it was before the palette takes it.
+    on_cleanup(move || close_dialog(dialog));
     view! {
         <dialog
             node_ref=dialog
             class="dialog palette"
-            aria-label=label
-            aria-busy="true"
+            aria-label=name
             on:keydown=on_key
-            on:close=move |_| {
-                closing.take_typed();
-                if let Some(field) = field.get_untracked() {
-                    field.set_value("");
-                }
-                closing.closed(closing.opening());
-            }
+            on:click=move |event: ev::MouseEvent| close_on_backdrop(&event, dialog)
+            on:close=on_close
         >
             <div class="palette-head">
                 {icons::search()}
@@ -79,11 +94,16 @@ fn early_field() -> AnyView {
                     type="text"
                     autofocus
                     autocomplete="off"
+                    autocapitalize="off"
+                    spellcheck="false"
+                    enterkeyhint="go"
                     placeholder=label
                     aria-label=label
                     on:input=move |event| typing.keep_typed(event_target_value(&event))
                 />
+                {IconButton::new(texts::CLOSE, icons::close(), move || close_dialog(dialog)).view()}
             </div>
+            <p class="palette-note" role="status">{texts::LOADING}</p>
         </dialog>
     }
     .erase()

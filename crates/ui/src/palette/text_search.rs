@@ -19,6 +19,8 @@ pub enum SearchState {
 #[derive(Clone, Copy)]
 pub struct TextSearch {
     hits: RwSignal<Vec<SearchHit>>,
+    /// Their query.
+    answered: StoredValue<String>,
     state: RwSignal<SearchState>,
     /// The cursor of further hits.
     next: RwSignal<Option<String>>,
@@ -43,6 +45,7 @@ impl TextSearch {
     pub fn new(conversation_id: Option<ConversationId>) -> Self {
         Self {
             hits: RwSignal::default(),
+            answered: StoredValue::default(),
             state: RwSignal::new(SearchState::Idle),
             next: RwSignal::new(None),
             indexed_percent: RwSignal::new(None),
@@ -93,10 +96,7 @@ impl TextSearch {
 
     /// Hands the places of all hits to the conversation that is searched, of which one was opened.
     pub fn keep_places(self, opened: &FoundPlace) {
-        let (query, next) = (
-            self.wanted.with_value(|wanted| wanted.query.clone()),
-            self.next.get_untracked(),
-        );
+        let (query, next) = (self.answered.get_value(), self.next.get_untracked());
         let found = self
             .hits
             .with_untracked(|hits| FoundPlaces::of_hits(query, hits, opened, next.is_some()));
@@ -133,13 +133,14 @@ impl TextSearch {
                 let is_first = cursor.is_none();
                 let found = self
                     .conversations
-                    .search(query, self.conversation_id, cursor)
+                    .search(query, self.conversation_id, cursor, None)
                     .await;
                 if self.wanted.try_get_value().as_ref() != Some(&wanted) {
                     continue;
                 }
                 let state = match found {
                     Ok(found) => {
+                        self.answered.try_set_value(wanted.query);
                         self.hits.try_update(|hits| match is_first {
                             true => *hits = found.hits,
                             false => hits.extend(found.hits),

@@ -2,7 +2,9 @@
 
 use parlor_protocol::search::HitKind;
 
-pub(super) use crate::components::texts::{CANCEL, CLOSE, NEW_CHAT, SAVE, SETTINGS, SHOW_MORE, TRY_AGAIN};
+pub(super) use crate::components::texts::{
+    CANCEL, CLOSE, LOADING, NEW_CHAT, SAVE, SETTINGS, SHOW_MORE, TRY_AGAIN,
+};
 
 pub(super) const DIALOG: &str = "Search";
 pub(super) const SEARCH: &str = "Search chats and actions";

@@ -26,11 +26,12 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
     let id = row.id;
     let here = Memo::new(move |_| page_route.get() == Route::Conversation(id));
     let (renaming, dragging) = (expect_context::<Renaming>(), expect_context::<Dragging>());
-    let is_renamed = Memo::new(move |_| renaming.is_of(id));
+    let is_renamed = Memo::new(move |_| renaming.is_renaming(id));
     let show = {
         let row = row.clone();
         let view = use_list_view();
-        move || match (is_renamed.get(), view.is_selecting()) {
+        let is_selecting = Memo::new(move |_| view.is_selecting());
+        move || match (is_renamed.get(), is_selecting.get()) {
             (true, _) => rename_field(row.clone(), renaming),
             (false, true) => checkbox(&row),
             (false, false) => view! { <ItemLink row=row.clone() here/> }.erase(),

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use leptos::{prelude::*, wasm_split::wasm_split};
+use leptos::{ev, prelude::*, wasm_split::wasm_split};
 
 use super::{
     list_view::{ListView, use_list_view},
     texts,
 };
 use crate::{
+    commands::Shortcut,
     components::{
         icon_button::IconButton,
         icons,
@@ -28,7 +29,9 @@ use parlor_protocol::ListChange;
 pub fn list_head() -> AnyView {
     let view = use_list_view();
     let (menu, more) = (Menu::new("list-menu"), Menu::new("selection-menu"));
-    let content = move || match view.is_selecting() {
+    // Not with each row that is selected.
+    let is_selecting = Memo::new(move |_| view.is_selecting());
+    let content = move || match is_selecting.get() {
         true => lazy_part(move || load(Part::Selection, view, more)),
         false => name_and_menu(view, menu),
     };
@@ -132,6 +135,12 @@ fn more_items(view: ListView, menu: Menu) -> AnyView {
 }
 
 fn selection_bar(view: ListView, more: Menu) -> AnyView {
+    let on_key = move |event: ev::KeyboardEvent| {
+        if Shortcut::Close.is_pressed(&event) {
+            view.end_selecting();
+            event.prevent_default();
+        }
+    };
     let button = move |name, icon, change| {
         IconButton::new(name, icon, move || {
             if untrack(|| view.count()) > 0 {
@@ -146,7 +155,7 @@ fn selection_bar(view: ListView, more: Menu) -> AnyView {
         false => button(texts::ARCHIVE, icons::archive(), ListChange::Archive),
     };
     view! {
-        <div class="list-head" role="toolbar" aria-label=texts::SELECTED_CHATS>
+        <div class="list-head" role="toolbar" aria-label=texts::SELECTED_CHATS on:keydown=on_key>
             <p role="status">{move || texts::selected(view.count())}</p>
             {IconButton::new(texts::SELECT_ALL, icons::check_all(), move || view.toggle_all()).view()}
             {archive}

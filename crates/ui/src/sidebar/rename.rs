@@ -39,8 +39,8 @@ impl Renaming {
         self.id.set(Some(id));
     }
 
-    /// Returns true while a conversation is being renamed. Tracked.
-    pub fn is_of(self, id: ConversationId) -> bool {
+    /// Returns true while this conversation is being renamed. Tracked.
+    pub fn is_renaming(self, id: ConversationId) -> bool {
         self.id.get() == Some(id)
     }
 

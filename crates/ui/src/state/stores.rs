@@ -165,33 +165,31 @@ impl Stores {
         provide_context(self.toasts);
     }
 
-    /// Starts in the browser, after hydration. Calls `on_following` once the code that follows the changes is loaded, which a page is
-    /// shown without.
-    pub fn start(self, on_following: impl FnOnce() + 'static) {
+    /// Starts in the browser, after hydration. The changes are followed once the code for that is loaded; the page is shown before.
+    pub fn start(self) {
         self.lifecycle.mark_hydrated();
+        self.lifecycle.set_visible(!browser::is_page_hidden());
         self.clock.update();
         self.projects.start();
         self.models.start();
+        effect(move || self.show_project_of_route());
         let owner = Owner::current().unwrap_or_default();
         retry_until_loaded(
             || Box::pin(follow()),
             || true,
-            || {},
-            move |follow| {
-                owner.with(|| follow(self));
-                on_following();
-            },
+            move || self.connection.mark_disconnected(),
+            move |follow| owner.with(|| follow(self)),
         );
     }
 
     /// Follows the changes from now on.
     fn follow(self) {
         browser::on_presence(move |presence| self.on_presence(presence));
-        if browser::is_page_hidden() {
-            self.on_presence(PresenceEvent::Hidden);
+        match browser::is_page_hidden() {
+            true => self.on_presence(PresenceEvent::Hidden),
+            false => self.lifecycle.set_visible(true),
         }
         self.follower.start();
-        effect(move || self.show_project_of_route());
         self.shares.load_if_unread();
         self.unseen_reports.start(self.feeds);
         effect(move || self.open_archive_of_shown());

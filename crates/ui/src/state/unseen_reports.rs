@@ -71,6 +71,20 @@ impl UnseenReports {
         self.ids.with(Vec::len)
     }
 
+    /// The number of unseen reports besides the one on the screen. Tracked.
+    pub fn count_elsewhere(self) -> usize {
+        self.ids.with(|ids| {
+            let is_elsewhere = |id: &&JobId| !self.is_on_screen(**id);
+            ids.iter().filter(is_elsewhere).count()
+        })
+    }
+
+    /// Returns true if the user sees a report. Tracked.
+    fn is_on_screen(self, id: JobId) -> bool {
+        let url = OpenReport::summary(id).to_url();
+        self.navigation.with_url(|shown| *shown == url) && self.lifecycle.is_visible()
+    }
+
     /// Follows the log.
     pub(super) fn start(self, feeds: ChangeFeeds) {
         feeds.on_page_change(REPORTS_PAGE.name, move |update| self.on_update(update));
@@ -137,11 +151,10 @@ impl UnseenReports {
             .ids
             .try_with_untracked(|ids| ids.contains(&job.id))
             .unwrap_or(false);
-        let url = OpenReport::summary(job.id).to_url();
-        let is_on_screen = untrack(|| self.navigation.with_url(|shown| *shown == url));
-        if !is_unseen || is_on_screen && untrack(|| self.lifecycle.is_visible()) {
+        if !is_unseen || untrack(|| self.is_on_screen(job.id)) {
             return;
         }
+        let url = OpenReport::summary(job.id).to_url();
         let line = match job.status {
             RunStatus::Complete => texts::REPORT_READY,
             RunStatus::Running | RunStatus::Waiting => texts::REPORT_WAITS,

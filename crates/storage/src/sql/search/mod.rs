@@ -221,8 +221,9 @@ async fn newest(
     scope: &Scope,
     request: &SearchRequest,
 ) -> Result<Vec<Document>, StorageError> {
-    // Further passages of the same text are no hits, nor are those of the text with which the last page ended.
-    let limit = request.limit.saturating_mul(4).saturating_add(1);
+    // Further passages of the same text are no hits, nor are those of the text with which the last page ended. Of a file whose passages
+    // were indexed between those of others, a later page may have another one.
+    let mut limit = request.limit.saturating_mul(4).saturating_add(1);
     let (mut documents, mut known) = (Vec::new(), HashSet::new());
     let mut end = cursor(request);
     if let Some(last) = end {
@@ -241,6 +242,8 @@ async fn newest(
         match rows.last() {
             Some(last) if rows.len() >= limit && documents.len() <= request.limit => {
                 end = Some(last.try_get("id")?);
+                // A long file has hundreds.
+                limit = limit.saturating_mul(2).min(MAX_RANKED.max(limit));
             }
             _ => return Ok(documents),
         }

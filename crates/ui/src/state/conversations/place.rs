@@ -14,8 +14,8 @@ use parlor_protocol::{
 /// conversation again.
 const MAX_REQUESTS: u8 = 3;
 
-/// The number of places in a conversation through which one can step.
-const MAX_PLACES: usize = 500;
+/// The number of hits that are requested when one of a conversation is opened: the most that the server returns.
+const FURTHER_HITS: usize = 100;
 
 /// A place that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,8 +113,10 @@ impl OpenConversations {
         query: String,
         conversation_id: Option<ConversationId>,
         cursor: Option<String>,
+        limit: Option<usize>,
     ) -> impl Future<Output = Result<SearchHits, ApiError>> {
-        self.connection.call(rpc::search(query, conversation_id, cursor))
+        self.connection
+            .call(rpc::search(query, conversation_id, cursor, limit))
     }
 
     /// Opens a conversation at a place.
@@ -138,29 +140,25 @@ impl OpenConversations {
             .with(|place| place.clone().filter(|place| place.conversation_id == id))
     }
 
-    /// Keeps what was found with the place that was opened, so that the user can go from one to the next. Adds what is found after
-    /// a cursor.
-    pub fn keep_found(self, id: ConversationId, found: FoundPlaces, mut cursor: Option<String>) {
+    /// Keeps what was found with the place that was opened, so that the user can go from one to the next. Adds the hits after a
+    /// cursor.
+    pub fn keep_found(self, id: ConversationId, found: FoundPlaces, cursor: Option<String>) {
         let query = found.query.clone();
         self.found.set(Some(found));
+        let Some(cursor) = cursor else { return };
         spawn_local(async move {
-            while let Some(after) = cursor.take() {
-                // Without an answer, the number of places says that there are more.
-                let Ok(hits) = self.search(query.clone(), Some(id), Some(after)).await else {
-                    return;
-                };
-                let is_wanted = self.found.try_update(|found| {
-                    let found = found
-                        .as_mut()
-                        .filter(|found| found.is_of(id) && found.query == query)?;
+            let further = self.search(query.clone(), Some(id), Some(cursor), Some(FURTHER_HITS));
+            // Without an answer, the number of places says that there are more.
+            let Ok(hits) = further.await else { return };
+            self.found.try_update(|found| {
+                let found = found
+                    .as_mut()
+                    .filter(|found| found.is_of(id) && found.query == query);
+                if let Some(found) = found {
                     found.has_more = hits.next.is_some();
                     found.add(&hits.hits);
-                    Some(found.count() < MAX_PLACES)
-                });
-                if is_wanted.flatten() == Some(true) {
-                    cursor = hits.next;
                 }
-            }
+            });
         });
     }
 
