@@ -36,7 +36,7 @@ pub fn function_arguments() -> Map<String, Value> {
         "continue_run": { "intent": answer },
         "conversation": { "conversation_id": "$conversation", "reach": "$question" },
         "conversations": { "before": { "activity": 5 }, "is_archived": false, "project_id": "$project" },
-        "search": { "query": "word \"a phrase\" from:me", "conversation_id": "$conversation", "cursor": "5", "limit": "5" },
+        "search": { "query": "word \"a phrase\" from:me", "conversation_id": "$conversation", "cursor": "5", "limit": 5 },
         "delete_conversation": { "conversation_id": "$conversation" },
         "delete_stream": { "stream_id": "$new" },
         "copy_file": { "id": "$file_id" },

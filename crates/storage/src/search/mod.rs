@@ -40,6 +40,8 @@ pub struct SearchRequest {
     pub in_conversations: bool,
     /// The length of the snippets.
     pub snippet_bytes: usize,
+    /// True to leave the marks of Markdown in the snippets, as for a model.
+    pub keeps_markup: bool,
 }
 
 impl Default for SearchRequest {
@@ -54,6 +56,7 @@ impl Default for SearchRequest {
             except: None,
             in_conversations: false,
             snippet_bytes: SNIPPET_BYTES,
+            keeps_markup: false,
         }
     }
 }

@@ -72,6 +72,7 @@ impl SearchConversations {
                 except: Some(present),
                 in_conversations: true,
                 snippet_bytes: TEXT_BYTES,
+                keeps_markup: true,
                 ..search
             };
             let hits = self.0.search(user_id, &request).await.map_err(|error| {

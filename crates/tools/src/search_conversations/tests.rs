@@ -231,6 +231,7 @@ async fn questions_in_other_words_find_most_texts() {
         let request = SearchRequest {
             query: SearchQuery::parse(question),
             limit: 5,
+            keeps_markup: true,
             ..SearchRequest::default()
         };
         let hits = storage.search(ANN, &request).await.expect("storage works").hits;

@@ -378,7 +378,9 @@ async fn read_hit(
             },
             created_at: Timestamp(row.try_get("created_at")?),
             snippet: match document.kind {
-                HitKind::Answer => markdown_snippet(&shown, &request.query, request.snippet_bytes),
+                HitKind::Answer if !request.keeps_markup => {
+                    markdown_snippet(&shown, &request.query, request.snippet_bytes)
+                }
                 _ => snippet(&shown, &request.query, request.snippet_bytes),
             },
         })
