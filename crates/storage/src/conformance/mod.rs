@@ -45,6 +45,7 @@ mod trash;
 mod turns;
 mod usage;
 
+pub(crate) use self::search::test_file;
 use std::{collections::HashMap, path::Path, sync::Arc};
 
 use tempfile::TempDir;

@@ -424,7 +424,8 @@ pub async fn a_long_text_is_one_of_the_newest_hits(backend: &dyn Backend) {
     }
 }
 
-fn test_file(conversation_id: ConversationId, name: &str) -> StoredFile {
+/// A document with a text, as an upload.
+pub(crate) fn test_file(conversation_id: ConversationId, name: &str) -> StoredFile {
     StoredFile {
         attachment: Attachment {
             id: AttachmentId::new(),

@@ -7,11 +7,11 @@ use std::{
 };
 
 use super::*;
-use crate::search::{SearchQuery, SearchRequest};
-use parlor_protocol::{
-    Attachment, AttachmentId,
-    literature::{Article, SavedArticle},
+use crate::{
+    conformance::test_file,
+    search::{SearchQuery, SearchRequest},
 };
+use parlor_protocol::literature::{Article, SavedArticle};
 
 fn request(query: &str) -> SearchRequest {
     SearchRequest {
@@ -102,23 +102,7 @@ async fn other_deleted_words_leave_the_files_too() {
         assert!(done.outcomes.iter().all(Result::is_ok), "{change:?}: {done:?}");
     };
     let (mut send, run) = send_change("A question");
-    let file = StoredFile {
-        attachment: Attachment {
-            id: AttachmentId::new(),
-            name: "Zimtschnecke.txt".into(),
-            media_type: "text/plain".into(),
-            bytes: 1,
-            width: None,
-            height: None,
-            text_bytes: Some(20),
-            problem: None,
-        },
-        location: FileLocation {
-            user_id: UserId::LOCAL,
-            conversation_id: run.conversation_id,
-            stored_name: uuid::Uuid::new_v4(),
-        },
-    };
+    let file = test_file(run.conversation_id, "Zimtschnecke.txt");
     let id = file.attachment.id;
     if let Change::Intent {
         change: IntentChange::SendMessage { intent, .. },
