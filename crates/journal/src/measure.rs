@@ -25,52 +25,89 @@ pub(super) fn count_changes(
 }
 
 fn started_work(change: &Change, outcome: &Outcome) -> Option<WorkKind> {
-    match (outcome, change) {
-        (Outcome::Started { again: false, .. }, _) => Some(WorkKind::Answer),
-        // It was started by the process that it is taken from.
-        (
-            _,
-            Change::Job {
-                change: JobChange::Recover { .. },
-                ..
-            },
-        ) => None,
-        (Outcome::JobTaken { again: false, .. }, _) => Some(WorkKind::Job),
-        _ => None,
+    // It was started by the process that it is taken from.
+    let is_recovered = matches!(
+        change,
+        Change::Job {
+            change: JobChange::Recover { .. },
+            ..
+        }
+    );
+    match outcome {
+        Outcome::Started { again, .. } => (!again).then_some(WorkKind::Answer),
+        Outcome::JobTaken { again, .. } => (!again && !is_recovered).then_some(WorkKind::Job),
+        Outcome::Done
+        | Outcome::Unchanged
+        | Outcome::Deleted { .. }
+        | Outcome::DataDeleted
+        | Outcome::NoteConflict
+        | Outcome::Queued(_) => None,
     }
 }
 
 fn ended_work(change: &Change, outcome: &Outcome) -> Option<(WorkKind, WorkEnd)> {
     match change {
         Change::Output { output, .. } => {
-            let status = match output {
-                RunOutput::EndRun { message, .. } | RunOutput::HandOverRun { message, .. } => message.status,
-                RunOutput::PauseRun { .. } => RunStatus::Waiting,
-                RunOutput::AbandonRun { status, .. } => *status,
-                _ => return None,
-            };
-            Some((WorkKind::Answer, WorkEnd::Status(status)))
+            answer_end(output).map(|status| (WorkKind::Answer, WorkEnd::Status(status)))
         }
         // The run of a conversation that can be restored is stopped, and ends by itself.
-        Change::Conversation { change, .. } if !matches!(change, ConversationChange::Trash { .. }) => {
+        Change::Conversation {
+            change: ConversationChange::Trash { .. },
+            ..
+        } => None,
+        Change::Conversation { .. } => {
             let has_run = matches!(outcome, Outcome::Deleted { active_run: Some(_) });
             has_run.then_some((WorkKind::Answer, WorkEnd::Deleted))
         }
-        Change::Job { change, .. } => {
-            let status = match change {
-                JobChange::Stop { .. } => RunStatus::Stopped,
-                JobChange::Output {
-                    output: JobOutput::End { status, .. },
-                    ..
-                } => *status,
-                JobChange::Output {
-                    output: JobOutput::Pause { .. },
-                    ..
-                } => RunStatus::Waiting,
-                _ => return None,
-            };
-            Some((WorkKind::Job, WorkEnd::Status(status)))
-        }
-        _ => None,
+        Change::Job { change, .. } => job_end(change).map(|status| (WorkKind::Job, WorkEnd::Status(status))),
+        Change::Intent { .. }
+        | Change::Run(_)
+        | Change::File(_)
+        | Change::Library { .. }
+        | Change::Personal { .. }
+        | Change::Project { .. }
+        | Change::Schedule { .. }
+        | Change::Column { .. }
+        | Change::Share(_)
+        | Change::Account(_)
+        | Change::Endpoint { .. } => None,
+    }
+}
+
+/// Returns the status in which output leaves its run, if no task works on the run afterwards.
+fn answer_end(output: &RunOutput) -> Option<RunStatus> {
+    match output {
+        RunOutput::EndRun { message, .. } | RunOutput::HandOverRun { message, .. } => Some(message.status),
+        RunOutput::PauseRun { .. } => Some(RunStatus::Waiting),
+        RunOutput::AbandonRun { status, .. } => Some(*status),
+        RunOutput::AppendEvents { .. }
+        | RunOutput::StoreMessage { .. }
+        | RunOutput::StorePayload { .. }
+        | RunOutput::StoreProviderData { .. }
+        | RunOutput::RecordCall { .. }
+        | RunOutput::StoreAttachment { .. }
+        | RunOutput::TitleConversation { .. }
+        | RunOutput::CountCutCall { .. }
+        | RunOutput::StoreSummary { .. } => None,
+    }
+}
+
+/// The same of a job.
+fn job_end(change: &JobChange) -> Option<RunStatus> {
+    match change {
+        JobChange::Stop { .. } => Some(RunStatus::Stopped),
+        JobChange::Output { output, .. } => match output {
+            JobOutput::End { status, .. } => Some(*status),
+            JobOutput::Pause { .. } => Some(RunStatus::Waiting),
+            JobOutput::StartStep { .. }
+            | JobOutput::FinishStep { .. }
+            | JobOutput::CountCalls { .. }
+            | JobOutput::RecordCall { .. } => None,
+        },
+        JobChange::Start { .. }
+        | JobChange::Continue { .. }
+        | JobChange::Recover { .. }
+        | JobChange::MarkSeen { .. }
+        | JobChange::Delete { .. } => None,
     }
 }

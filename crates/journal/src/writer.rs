@@ -203,8 +203,6 @@ impl JournalWriter {
 
 /// Returns the run whose answer a change is a part of.
 fn producing_run(change: &Change) -> Option<RunKey> {
-    match change {
-        Change::Output { run, output } if output.is_part_of_answer() => Some(*run),
-        _ => None,
-    }
+    let is_part = matches!(change, Change::Output { output, .. } if output.is_part_of_answer());
+    change.output_of().filter(|_| is_part)
 }

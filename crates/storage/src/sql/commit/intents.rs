@@ -22,7 +22,19 @@ pub(super) fn intent_request(change: &Change) -> Option<IntentRequest<'_>> {
             intent: change.id(),
             fingerprint: change.fingerprint(),
         }),
-        _ => None,
+        Change::Output { .. }
+        | Change::Run(_)
+        | Change::Conversation { .. }
+        | Change::File(_)
+        | Change::Library { .. }
+        | Change::Personal { .. }
+        | Change::Project { .. }
+        | Change::Schedule { .. }
+        | Change::Column { .. }
+        | Change::Job { .. }
+        | Change::Share(_)
+        | Change::Account(_)
+        | Change::Endpoint { .. } => None,
     }
 }
 
