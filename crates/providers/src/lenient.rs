@@ -14,7 +14,9 @@ pub fn null_as_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>
 pub fn ignore_invalid<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     from: D,
 ) -> Result<Option<T>, D::Error> {
-    Ok(serde_json::from_value(Value::deserialize(from)?).ok())
+    // Most servers send `null` in each chunk.
+    let value = Option::<Value>::deserialize(from)?;
+    Ok(value.and_then(|value| serde_json::from_value(value).ok()))
 }
 
 /// Reads an invalid value as the default, for a field that must not fail the stream.

@@ -8,6 +8,9 @@ use parlor_protocol::CitedSource;
 /// The maximum text kept to detect code.
 pub(super) const MAX_CODE_CONTEXT_BYTES: usize = 32 * 1024;
 
+/// The maximum number of bytes that are reserved for the next text.
+const MAX_RESERVED_BYTES: usize = 256;
+
 /// The maximum number of bytes parsed to detect code: a base, and a factor for each byte of the answer. That
 /// is enough for hundreds of markers. An answer with more is treated as text from there on and costs no more.
 pub(super) const MAX_PARSED_BYTES: (u64, u64) = (1024 * 1024, 4);
@@ -172,7 +175,9 @@ impl VisibleText {
         if !self.text.is_empty() {
             self.update_code_tracker();
             self.tracked_len = 0;
-            out.push(Item::Text(std::mem::take(&mut self.text)));
+            // The next text is likely to be as long. It grows by single characters.
+            let next = String::with_capacity(self.text.len().min(MAX_RESERVED_BYTES));
+            out.push(Item::Text(std::mem::replace(&mut self.text, next)));
         }
     }
 

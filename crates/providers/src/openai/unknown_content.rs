@@ -1,5 +1,11 @@
 //! Unknown fields of chat completions.
 
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
 use serde_json::Value;
 
 use crate::unreadable::raw_excerpt;
@@ -72,6 +78,10 @@ pub fn unknown_chunk_fields(data: &str) -> Vec<(String, String)> {
 
 /// Returns the unknown fields with content of a chunk whose delta has known content too.
 pub fn fields_beside_content(data: &str) -> Vec<(String, String)> {
+    // Of nearly all chunks: they are not read again.
+    if has_known_fields_only(data) {
+        return Vec::new();
+    }
     let mut fields = unknown_fields(data);
     fields.retain(|(name, _)| !KNOWN_DELTA_FIELDS.contains(&name.as_str()));
     fields
@@ -120,3 +130,56 @@ fn is_empty_value(value: &Value) -> bool {
         Value::Bool(true) | Value::Number(_) => false,
     }
 }
+
+/// Returns true if no delta of a chunk has a field that is neither read nor ignored. It reads the names alone.
+fn has_known_fields_only(data: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Chunk {
+        choices: Vec<Choice>,
+    }
+    #[derive(Deserialize)]
+    struct Choice {
+        delta: Option<Names>,
+        message: Option<Names>,
+    }
+    let are_known = |names: &Option<Names>| names.as_ref().is_none_or(|names| names.are_known);
+    let chunk = serde_json::from_str::<Chunk>(data);
+    chunk.is_ok_and(|chunk| {
+        let mut choices = chunk.choices.iter();
+        choices.all(|choice| are_known(&choice.delta) && are_known(&choice.message))
+    })
+}
+
+/// The names of an object's fields.
+struct Names {
+    /// True if each of them is read or ignored.
+    are_known: bool,
+}
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct NamesVisitor;
+
+        impl<'de> Visitor<'de> for NamesVisitor {
+            type Value = Names;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Names, A::Error> {
+                let mut are_known = true;
+                while let Some((Name(name), IgnoredAny)) = fields.next_entry()? {
+                    are_known &=
+                        KNOWN_DELTA_FIELDS.contains(&&*name) || IGNORED_DELTA_FIELDS.contains(&&*name);
+                }
+                Ok(Names { are_known })
+            }
+        }
+
+        from.deserialize_map(NamesVisitor)
+    }
+}
+
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);

@@ -16,7 +16,7 @@ use parlor_protocol::{ProviderData, RawJson};
 
 impl ChunkDecoder {
     /// Decodes the delta of a choice. `data` is the raw text of the chunk.
-    pub(super) fn decode_delta(&mut self, mut delta: Delta, data: &str) {
+    pub(super) fn decode_delta(&mut self, mut delta: Box<Delta>, data: &str) {
         if let Some(reasoning) = delta.take_reasoning() {
             self.answer.push_thinking(&reasoning);
         }

@@ -58,7 +58,7 @@ impl Annotation {
 
 impl Choice {
     /// Takes the new content. A message in addition to deltas (Perplexity) repeats them and adds nothing.
-    pub fn take_delta(&mut self, had_deltas: bool) -> Delta {
+    pub fn take_delta(&mut self, had_deltas: bool) -> Box<Delta> {
         let delta = self.delta.take().unwrap_or_default();
         if had_deltas || !delta.is_empty() {
             return delta;
@@ -67,17 +67,17 @@ impl Choice {
             return message;
         }
         match self.text.take().filter(|text| !text.is_empty()) {
-            Some(text) => Delta {
+            Some(text) => Box::new(Delta {
                 content: Some(Content::Text(text)),
-                ..delta
-            },
+                ..*delta
+            }),
             None => delta,
         }
     }
 
     /// Returns true if the choice has no content and no finish reason.
     pub fn is_empty(&self) -> bool {
-        let is_silent = |delta: &Option<Delta>| delta.as_ref().is_none_or(Delta::is_empty);
+        let is_silent = |delta: &Option<Box<Delta>>| delta.as_ref().is_none_or(|delta| delta.is_empty());
         let has_text = self.text.as_ref().is_some_and(|text| !text.is_empty());
         self.finish_reason.is_none()
             && self.error.is_none()

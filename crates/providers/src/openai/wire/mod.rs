@@ -54,9 +54,10 @@ pub struct CitedPage {
 pub struct Choice {
     #[serde(deserialize_with = "null_as_default")]
     pub index: u64,
-    pub delta: Option<Delta>,
+    /// Boxed, since the list of choices is allocated for several.
+    pub delta: Option<Box<Delta>>,
     /// Replaces `delta` in an answer that is not streamed, and in some servers' chunks.
-    pub message: Option<Delta>,
+    pub message: Option<Box<Delta>>,
     /// Replaces both in answers of the older completions.
     #[serde(deserialize_with = "ignore_invalid")]
     pub text: Option<String>,
