@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use futures::{StreamExt, future::BoxFuture, stream, stream::BoxStream};
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream, stream::BoxStream};
 use parking_lot::Mutex;
 use tokio::time::{Sleep, sleep};
 
@@ -78,6 +78,24 @@ impl PendingModelCall {
         matches!(self, Self::Connecting(_) | Self::Streaming(_))
     }
 
+    /// Returns the next event of the answer if it has arrived.
+    pub fn take_arrived(&mut self) -> Option<Input> {
+        let Self::Streaming(stream) = self else {
+            return None;
+        };
+        let input = stream.next().now_or_never()?;
+        Some(self.end_if_last(input))
+    }
+
+    /// Ends the call with the last input of its answer.
+    fn end_if_last(&mut self, input: Option<Input>) -> Input {
+        let input = input.unwrap_or(Input::StreamEnded);
+        if let Input::Model(ModelEvent::Finished(_)) | Input::CallFailed(_) | Input::StreamEnded = input {
+            *self = Self::Idle;
+        }
+        input
+    }
+
     pub async fn next(&mut self) -> WaitOutcome {
         loop {
             if matches!(self, Self::NotMade(_))
@@ -103,13 +121,8 @@ impl PendingModelCall {
                     }
                 },
                 Self::Streaming(stream) => {
-                    let input = stream.next().await.unwrap_or(Input::StreamEnded);
-                    if let Input::Model(ModelEvent::Finished(_)) | Input::CallFailed(_) | Input::StreamEnded =
-                        input
-                    {
-                        *self = Self::Idle;
-                    }
-                    input
+                    let input = stream.next().await;
+                    self.end_if_last(input)
                 }
                 Self::RetryDelay(sleep) => {
                     sleep.await;

@@ -12,6 +12,9 @@ use parlor_model::ModelEvent;
 use parlor_protocol::{ToolStatus, intent::ApprovalAnswer};
 use parlor_storage::{Change, ConversationChange};
 
+/// The number of events of the model that are taken before the driver looks for other inputs.
+const MAX_IN_SEQUENCE: usize = 32;
+
 impl Driver<'_> {
     /// Waits for the next input. Checked parts of the answer come first. An image of the answer is stored meanwhile.
     pub(super) async fn next_input(&mut self, slot: &mut RunSlot) -> Input {
@@ -44,6 +47,9 @@ impl Driver<'_> {
 
     /// Waits for the next input. Returns `None` if the driver has to wait again. `since` is the start of the wait for the model.
     async fn wait_once(&mut self, slot: &mut RunSlot, since: &mut Instant) -> Option<Input> {
+        if let Some(input) = self.take_arrived(slot) {
+            return Some(input);
+        }
         let run_limit = self.runs.timeouts.run;
         let (timeout, limit) = if self.agent.is_streaming() {
             let limit = self.runs.timeouts.silence;
@@ -77,6 +83,18 @@ impl Driver<'_> {
                 Input::TimedOut(timeout)
             }
         })
+    }
+
+    /// Takes the next event of the model's answer if it has arrived. Waiting for everything else costs more than the event, so only
+    /// every so often is anything else looked at, besides what ends the run.
+    fn take_arrived(&mut self, slot: &RunSlot) -> Option<Input> {
+        let is_over = slot.stop.is_cancelled() || self.runs.shutdown.is_cancelled();
+        let arrived = match is_over || self.taken_in_sequence == MAX_IN_SEQUENCE {
+            true => None,
+            false => self.pending_call.take_arrived(),
+        };
+        self.taken_in_sequence = arrived.as_ref().map_or(0, |_| self.taken_in_sequence + 1);
+        arrived
     }
 
     /// Applies the user's answer. The first answer counts: only a call that still waits is

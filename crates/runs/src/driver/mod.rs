@@ -92,6 +92,8 @@ struct Driver<'a> {
     /// The session that the run may use.
     session: Option<RunSession>,
     pending_call: PendingModelCall,
+    /// The number of the model's events that were taken without a look at other inputs.
+    taken_in_sequence: usize,
     /// The checked parts of the answer, for the agent.
     checked: VecDeque<Unchecked>,
     /// The meter of the last call.

@@ -236,6 +236,7 @@ impl<'a> Driver<'a> {
                 runs.recorder_settings.clone(),
                 Purpose::Answer,
             ),
+            taken_in_sequence: 0,
             deadline: Instant::now() + runs.timeouts.run,
             produced_bytes: 0,
             rejected_images: 0,
