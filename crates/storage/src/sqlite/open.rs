@@ -77,7 +77,8 @@ impl SqlStorage {
             .pragma("secure_delete", "on")
             // Parlor runs its own checkpoints: see `checkpoint`.
             .pragma("wal_autocheckpoint", "0")
-            .statement_cache_capacity(100);
+            // Those of starts, ends and the index, and those that log events.
+            .statement_cache_capacity(200);
         let mut connection = options.connect().await?;
         migrator()
             .run(&mut connection)

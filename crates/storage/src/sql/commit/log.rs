@@ -20,6 +20,10 @@ use parlor_protocol::{
 /// bound values.
 const MAX_ROWS_PER_TEXT: usize = 200;
 
+/// The rows of one statement of such a text on SQLite, which looks up each parameter of a statement among all of them. On Postgres each
+/// statement is a round trip.
+const MAX_ROWS_PER_STATEMENT: usize = 16;
+
 /// Sets the position of the last event in a log. An update checks the types of all columns: a damaged one is set, too.
 macro_rules! set_position {
     () => {
@@ -144,12 +148,16 @@ impl Batch<'_> {
         self.notify_nodes(&mut *connection).await?;
         let mut chunks = self.events.chunks(MAX_ROWS_PER_TEXT).peekable();
         let mut begun = self.transaction != Transaction::NotBegun;
+        let rows_per_statement = match connection.is_postgres() {
+            true => MAX_ROWS_PER_TEXT,
+            false => MAX_ROWS_PER_STATEMENT,
+        };
         loop {
             let rows = chunks.next().unwrap_or_default();
             let is_last = chunks.peek().is_none();
-            let sql = log_statements(rows, &self.last_positions, begun, is_last);
+            let sql = log_statements(rows, &self.last_positions, rows_per_statement, begun, is_last);
             // Texts of many different lengths would evict the other statements from the cache.
-            let is_frequent = rows.len() < 8 && self.last_positions.len() < 3;
+            let is_frequent = rows.len() <= MAX_ROWS_PER_STATEMENT && self.last_positions.len() < 3;
             let mut statements = query(sql).persistent(is_frequent).bind_value(self.at);
             for (user_id, position) in &self.last_positions {
                 statements = statements.bind_value(user_id).bind_value(position);
@@ -176,6 +184,7 @@ impl Batch<'_> {
 fn log_statements(
     rows: &[LoggedEvent],
     logs: &BTreeMap<UserId, Position>,
+    rows_per_statement: usize,
     begun: bool,
     is_last: bool,
 ) -> String {
@@ -184,25 +193,22 @@ fn log_statements(
         false => "BEGIN IMMEDIATE; ".to_owned(),
     };
     let users: Vec<_> = logs.keys().collect();
-    for (index, LoggedEvent { user_id, .. }) in rows.iter().enumerate() {
-        let user = 2 + 2 * users.binary_search(&user_id).unwrap_or_default();
-        let first = 2 + 2 * users.len() + 4 * index;
-        sql.push_str(match index {
-            0 => {
-                "INSERT INTO events (user_id, created_at, position, conversation_id, message_id, event) VALUES "
-            }
-            _ => ", ",
-        });
-        // Writing to a string can't fail.
-        let _ = write!(
-            sql,
-            "(${user}, $1, ${first}, ${}, ${}, ${})",
-            first + 1,
-            first + 2,
-            first + 3
+    let mut first = 2 + 2 * users.len();
+    for rows in rows.chunks(rows_per_statement) {
+        sql.push_str(
+            "INSERT INTO events (user_id, created_at, position, conversation_id, message_id, event) VALUES ",
         );
-    }
-    if !rows.is_empty() {
+        for (index, LoggedEvent { user_id, .. }) in rows.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            let user = 2 + 2 * users.binary_search(&user_id).unwrap_or_default();
+            let [conversation, message, event] = [first + 1, first + 2, first + 3];
+            // Writing to a string can't fail.
+            let _ = write!(
+                sql,
+                "{separator}(${user}, $1, ${first}, ${conversation}, ${message}, ${event})"
+            );
+            first += 4;
+        }
         sql.push_str("; ");
     }
     if is_last {
