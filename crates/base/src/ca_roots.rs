@@ -6,9 +6,17 @@ use std::sync::LazyLock;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use webpki_root_certs::TLS_SERVER_ROOT_CERTS;
 
-/// True if the system has certificates. It is looked for once.
-static SYSTEM_HAS_ROOTS: LazyLock<bool> =
-    LazyLock::new(|| !rustls_native_certs::load_native_certs().certs.is_empty());
+/// The system's certificates, in DER, as of the first use. Reading them once for each HTTP client was a quarter of a start.
+static SYSTEM: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let read = rustls_native_certs::load_native_certs();
+    for error in &read.errors {
+        tracing::warn!(%error, "the system's CA certificates can't all be read");
+    }
+    read.certs
+        .iter()
+        .map(|certificate| certificate.to_vec())
+        .collect()
+});
 
 /// The characters of a line of PEM (RFC 7468).
 const LINE: usize = 64;
@@ -16,9 +24,9 @@ const LINE: usize = 64;
 /// The parameters of a URL of Postgres that name certificates.
 const NAMES_OF_ROOTS: [&str; 3] = ["sslrootcert=", "ssl-root-cert=", "ssl-ca="];
 
-/// Returns true if the system has certificates.
-pub fn system_has_roots() -> bool {
-    *SYSTEM_HAS_ROOTS
+/// Returns the system's certificates, in DER. Those that it gets later are not among them.
+pub fn system() -> impl Iterator<Item = &'static [u8]> {
+    SYSTEM.iter().map(AsRef::as_ref)
 }
 
 /// Returns the built-in certificates, in DER.
@@ -31,7 +39,7 @@ pub fn built_in() -> impl Iterator<Item = &'static [u8]> {
 pub fn pem_for_postgres(url: &str) -> Option<Vec<u8>> {
     let names_others =
         NAMES_OF_ROOTS.iter().any(|name| url.contains(name)) || std::env::var_os("PGSSLROOTCERT").is_some();
-    (!names_others && !system_has_roots()).then(|| pem(built_in()))
+    (!names_others && system().next().is_none()).then(|| pem(built_in()))
 }
 
 fn pem<'a>(certificates: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {

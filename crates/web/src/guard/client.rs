@@ -205,13 +205,7 @@ fn redirect_location(response: &Response) -> Option<&[u8]> {
 
 fn http_client(config: &WebConfig, resolver: &Arc<dyn Resolve>) -> reqwest::Result<Client> {
     install_tls();
-    with_roots(client_builder(config, resolver.clone())).build().or_else(|error| {
-        // Unencrypted pages can still be fetched.
-        tracing::warn!(%error, "the system's CA certificates can't be loaded: no https page can be fetched");
-        client_builder(config, resolver.clone())
-            .tls_certs_only([])
-            .build()
-    })
+    with_roots(client_builder(config, resolver.clone())).build()
 }
 
 fn client_builder(config: &WebConfig, resolver: Arc<dyn Resolve>) -> ClientBuilder {

@@ -1,6 +1,6 @@
 //! HTTP clients for servers named in the settings: model servers, search engines, MCP servers. Their
 //! URLs are trusted and may be on this machine. URLs from models and pages are not trusted: `web`
-//! requests those. [`causes`] lists the causes of a failed request, [`roots`] gives clients CA certificates on machines without any.
+//! requests those. [`causes`] lists the causes of a failed request, [`roots`] has the CA certificates of all clients.
 
 pub mod causes;
 mod roots;
