@@ -344,9 +344,7 @@ pub fn router(app: AppState) -> Router {
         .and(NotForContentType::new("audio/"))
         .and(NotForContentType::new("application/octet-stream"));
     let compression = CompressionLayer::new().compress_when(worth_it);
-    openapi::contract()
-        .router
-        .clone()
+    openapi::routes()
         .route("/api", any(error_response::unknown_path))
         .route("/api/", any(error_response::unknown_path))
         .route("/api/{*unknown}", any(error_response::unknown_path))

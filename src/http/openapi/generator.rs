@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use aide::{
     axum::ApiRouter,
-    generate::in_context,
+    generate::{in_context, reset_context},
     openapi::{
         Components, Info, MediaType, OpenApi, Operation, Parameter, ParameterData, ParameterSchemaOrContent,
         PathItem, PathStyle, ReferenceOr, Response, SchemaObject, SecurityScheme, Server, StatusCode,
@@ -38,8 +38,16 @@ fn settings() -> SchemaSettings {
     })
 }
 
-/// Returns the routes and the document that describes them.
-pub fn assemble(routes: impl FnOnce() -> ApiRouter<AppState>) -> (Router<AppState>, OpenApi) {
+/// Returns routes without their document. aide makes their schemas nevertheless, and keeps them for the thread: they are dropped.
+pub fn without_document(routes: impl FnOnce() -> ApiRouter<AppState>) -> Router<AppState> {
+    let router = routes().into();
+    reset_context();
+    REQUESTS.set(settings().for_deserialize().into_generator());
+    router
+}
+
+/// Returns the document that describes routes.
+pub fn describe(routes: impl FnOnce() -> ApiRouter<AppState>) -> OpenApi {
     in_context(|context| context.schema = settings().for_serialize().into_generator());
     let mut document = OpenApi {
         info: Info {
@@ -61,7 +69,7 @@ pub fn assemble(routes: impl FnOnce() -> ApiRouter<AppState>) -> (Router<AppStat
         security: vec![Default::default(), [("token".into(), Vec::new())].into_iter().collect()],
         ..OpenApi::default()
     };
-    let router = routes().finish_api(&mut document);
+    let _ = routes().finish_api(&mut document);
     let paths = document.paths.iter_mut().flat_map(|paths| paths.paths.iter_mut());
     for (path, item) in paths {
         if let ReferenceOr::Item(item) = item {
@@ -82,7 +90,7 @@ pub fn assemble(routes: impl FnOnce() -> ApiRouter<AppState>) -> (Router<AppStat
     );
     let components = document.components.get_or_insert_default();
     components.schemas.extend(typed_schemas(schemas));
-    (router, document)
+    document
 }
 
 fn typed_schemas(schemas: Map<String, Value>) -> impl IntoIterator<Item = (String, SchemaObject)> {

@@ -31,25 +31,18 @@ use axum::{
 
 use crate::app::AppState;
 
-/// The routes of the public contract and their document.
-pub(super) struct Contract {
-    pub router: Router<AppState>,
-    document: String,
+/// Returns the routes of the public contract.
+pub(super) fn routes() -> Router<AppState> {
+    generator::without_document(super::contract_routes)
 }
 
-/// Returns the public contract, assembled once.
-pub(super) fn contract() -> &'static Contract {
-    static CONTRACT: LazyLock<Contract> = LazyLock::new(|| {
-        let (router, document) = generator::assemble(super::contract_routes);
-        let document = serde_json::to_string_pretty(&document).unwrap_or_default() + "\n";
-        Contract { router, document }
-    });
-    &CONTRACT
-}
-
-/// Returns the OpenAPI document, as JSON.
+/// Returns the OpenAPI document, as JSON, which is made at the first request for it.
 pub fn document() -> &'static str {
-    &contract().document
+    static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
+        let document = generator::describe(super::contract_routes);
+        serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+    });
+    &DOCUMENT
 }
 
 /// `GET /api/openapi.json`

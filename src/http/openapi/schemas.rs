@@ -59,7 +59,7 @@ pub fn remove_unused(schemas: &mut Map<String, Value>, rest: &str) {
     }
 }
 
-/// Returns the names of the schemas to which a JSON text refers. (Each start of the server assembles the document, so each text is
+/// Returns the names of the schemas to which a JSON text refers. (Each text is
 /// read once, not once for each name.)
 fn references(text: &str) -> impl Iterator<Item = &str> {
     let after_prefix = text.split(REFERENCE_PREFIX).skip(1);
