@@ -78,7 +78,7 @@ pub fn unknown_chunk_fields(data: &str) -> Vec<(String, String)> {
 
 /// Returns the unknown fields with content of a chunk whose delta has known content too.
 pub fn fields_beside_content(data: &str) -> Vec<(String, String)> {
-    // Of nearly all chunks: they are not read again.
+    // Nearly all chunks end here, and are not parsed a second time.
     if has_known_fields_only(data) {
         return Vec::new();
     }
@@ -139,10 +139,10 @@ fn has_known_fields_only(data: &str) -> bool {
     }
     #[derive(Deserialize)]
     struct Choice {
-        delta: Option<Names>,
-        message: Option<Names>,
+        delta: Option<FieldNames>,
+        message: Option<FieldNames>,
     }
-    let are_known = |names: &Option<Names>| names.as_ref().is_none_or(|names| names.are_known);
+    let are_known = |names: &Option<FieldNames>| names.as_ref().is_none_or(|names| names.are_known);
     let chunk = serde_json::from_str::<Chunk>(data);
     chunk.is_ok_and(|chunk| {
         let mut choices = chunk.choices.iter();
@@ -150,30 +150,32 @@ fn has_known_fields_only(data: &str) -> bool {
     })
 }
 
-/// The names of an object's fields.
-struct Names {
+/// The names of an object's fields that are not null.
+struct FieldNames {
     /// True if each of them is read or ignored.
     are_known: bool,
 }
 
-impl<'de> Deserialize<'de> for Names {
+impl<'de> Deserialize<'de> for FieldNames {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct NamesVisitor;
 
         impl<'de> Visitor<'de> for NamesVisitor {
-            type Value = Names;
+            type Value = FieldNames;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Names, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<FieldNames, A::Error> {
                 let mut are_known = true;
-                while let Some((Name(name), IgnoredAny)) = fields.next_entry()? {
-                    are_known &=
-                        KNOWN_DELTA_FIELDS.contains(&&*name) || IGNORED_DELTA_FIELDS.contains(&&*name);
+                while let Some((FieldName(name), value)) = fields.next_entry()? {
+                    let (name, value): (&str, Option<IgnoredAny>) = (&name, value);
+                    are_known &= value.is_none()
+                        || KNOWN_DELTA_FIELDS.contains(&name)
+                        || IGNORED_DELTA_FIELDS.contains(&name);
                 }
-                Ok(Names { are_known })
+                Ok(FieldNames { are_known })
             }
         }
 
@@ -181,5 +183,61 @@ impl<'de> Deserialize<'de> for Names {
     }
 }
 
+/// The name of a field, which is copied only if it has escapes.
 #[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_alone_say_whether_a_chunk_has_unknown_fields() {
+        for (chunk, names) in [
+            (
+                r#"{"choices":[{"delta":{"content":"a","role":"assistant","refusal":null,"odd":null}}]}"#,
+                &[][..],
+            ),
+            (
+                r#"{"choices":[{"delta":{"content":"a","blorp":"b"}}]}"#,
+                &["blorp"],
+            ),
+            (
+                r#"{"choices":[{"delta":{"content":"a","bl\u006frp":"b"}}]}"#,
+                &["blorp"],
+            ),
+            (r#"{"choices":[{"delta":{"conten\u0074":"a"}}]}"#, &[]),
+            (
+                r#"{"choices":[{"delta":{"blorp":"b"},"delta":{"content":"a"}}]}"#,
+                &[],
+            ),
+            (
+                r#"{"choices":[{"delta":{"blorp":null,"blorp":"b"}}]}"#,
+                &["blorp"],
+            ),
+            (
+                r#"{"choices":[{"delta":{"content":"a"},"message":{"blorp":"b"}}]}"#,
+                &[],
+            ),
+            (
+                r#"{"choices":[{"delta":null,"message":{"content":"a","blorp":["b"]}}]}"#,
+                &["blorp"],
+            ),
+            (
+                r#"{"choices":[{"delta":"a"},{"delta":{"blorp":"b"}}]}"#,
+                &["blorp"],
+            ),
+            (r#"{"choices":[{"delta":{"content":"a","blorp":7}}]}"#, &[]),
+            (r#"{"choices":[{"finish_reason":"stop"}]}"#, &[]),
+            (r#"{"choices":null}"#, &[]),
+            ("7", &[]),
+        ] {
+            let mut slowly = unknown_fields(chunk);
+            slowly.retain(|(name, _)| !KNOWN_DELTA_FIELDS.contains(&name.as_str()));
+            let found = fields_beside_content(chunk);
+            assert_eq!(found, slowly, "{chunk}");
+            let found: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(found, names, "{chunk}");
+        }
+    }
+}

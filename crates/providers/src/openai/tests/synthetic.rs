@@ -229,6 +229,11 @@ fn names_content_in_unknown_places() {
             delta(json!({"content": "Hi", "blorp": "hidden", "reasoning": 7, "role": "assistant"})),
             vec![hi(), unknown("blorp", "\"hidden\"")],
         ),
+        // The delta counts.
+        (
+            json!({"choices": [{"index": 0, "delta": {"content": "Hi"}, "message": {"blorp": "hidden"}}]}),
+            vec![hi()],
+        ),
         // As a router sends it: a number beside the text says something of it.
         (delta(json!({"content": "Hi", "token_id": 128_798})), vec![hi()]),
     ] {

@@ -54,7 +54,7 @@ pub struct CitedPage {
 pub struct Choice {
     #[serde(deserialize_with = "null_as_default")]
     pub index: u64,
-    /// Boxed, since the list of choices is allocated for several.
+    /// Boxed: serde reserves four places for the list of choices, which usually has one.
     pub delta: Option<Box<Delta>>,
     /// Replaces `delta` in an answer that is not streamed, and in some servers' chunks.
     pub message: Option<Box<Delta>>,
