@@ -1,5 +1,7 @@
 //! The log: folding it gives the stored state, trimming it is safe, and it survives a restart.
 
+use std::ops::Range;
+
 use super::*;
 
 pub async fn folded_log_equals_stored_state_at_every_step(backend: &dyn Backend) {
@@ -74,6 +76,44 @@ pub async fn folded_log_equals_stored_state_at_every_step(backend: &dyn Backend)
         .map(|event| event.position.0)
         .collect();
     assert_eq!(positions, (1..=positions.len() as u64).collect::<Vec<_>>());
+}
+
+/// More than a text for the database holds, of two logs in turn.
+pub async fn one_commit_logs_many_events(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let turns = [TEST_USER, other_user()].map(|user| new_turn(user, ConversationId::new(), "Count"));
+    let mut before = Vec::new();
+    for turn in &turns {
+        commit_one(&*storage, &turn.change).await.expect("it starts");
+        before.push(read_log(&*storage, turn.run.user_id).await.len());
+    }
+    let status = |number: usize| RunEvent::Status {
+        message: number.to_string(),
+    };
+    let append = |turn: &TestTurn, numbers: Range<usize>| Change::Output {
+        run: turn.run,
+        output: RunOutput::AppendEvents {
+            events: numbers.map(status).collect(),
+        },
+    };
+    let [first, second] = &turns;
+    let changes = [
+        append(first, 0..7),
+        append(second, 0..25),
+        append(first, 7..230),
+        append(second, 25..33),
+    ];
+    let committed = storage.commit(NOON, &changes).await.expect("storage works");
+    assert!(committed.outcomes.iter().all(Result::is_ok));
+    for ((turn, count), before) in turns.iter().zip([230, 33]).zip(before) {
+        let log = read_log(&*storage, turn.run.user_id).await;
+        let positions: Vec<u64> = log.iter().map(|event| event.position.0).collect();
+        assert_eq!(positions, (1..=positions.len() as u64).collect::<Vec<_>>());
+        let logged: Vec<&EventBody> = log[before..].iter().map(|event| &event.body).collect();
+        let expected: Vec<EventBody> = (0..count).map(|number| status(number).into()).collect();
+        assert_eq!(logged.len(), expected.len());
+        assert_eq!(logged, expected.iter().collect::<Vec<_>>());
+    }
 }
 
 pub async fn trimming_keeps_events_of_running_runs(backend: &dyn Backend) {

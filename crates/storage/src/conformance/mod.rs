@@ -170,6 +170,7 @@ macro_rules! conformance_tests {
             }
             log {
                 folded_log_equals_stored_state_at_every_step,
+                one_commit_logs_many_events,
                 trimming_keeps_events_of_running_runs,
                 everything_survives_a_restart,
             }

@@ -77,7 +77,7 @@ impl SqlStorage {
             .pragma("secure_delete", "on")
             // Parlor runs its own checkpoints: see `checkpoint`.
             .pragma("wal_autocheckpoint", "0")
-            // Those of starts, ends and the index, and those that log events.
+            // The writer's statements: those of starts and ends and of the index, and those that log events.
             .statement_cache_capacity(200);
         let mut connection = options.connect().await?;
         migrator()
@@ -99,7 +99,7 @@ impl SqlStorage {
             .max_connections(4)
             // The connection is to a local file and can't break while idle.
             .test_before_acquire(false)
-            .connect_with(options.clone().read_only(true))
+            .connect_with(options.clone().read_only(true).statement_cache_capacity(100))
             .await?;
         let writer = WriteConnection::new(Connector::Sqlite(options), connection.into(), lock);
         let (committed, deletions) = (writer.commits.subscribe(), writer.deletion_count.subscribe());

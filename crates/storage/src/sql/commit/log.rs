@@ -24,6 +24,10 @@ const MAX_ROWS_PER_TEXT: usize = 200;
 /// statement is a round trip.
 const MAX_ROWS_PER_STATEMENT: usize = 16;
 
+/// The rows of a text that is kept prepared, with one log and with two. Whose row is the first, the second and so on makes texts of two logs
+/// differ, and too many of them would take the places of other statements.
+const MAX_KEPT_ROWS: [usize; 2] = [16, 4];
+
 /// Sets the position of the last event in a log. An update checks the types of all columns: a damaged one is set, too.
 macro_rules! set_position {
     () => {
@@ -156,9 +160,9 @@ impl Batch<'_> {
             let rows = chunks.next().unwrap_or_default();
             let is_last = chunks.peek().is_none();
             let sql = log_statements(rows, &self.last_positions, rows_per_statement, begun, is_last);
-            // Texts of many different lengths would evict the other statements from the cache.
-            let is_frequent = rows.len() <= MAX_ROWS_PER_STATEMENT && self.last_positions.len() < 3;
-            let mut statements = query(sql).persistent(is_frequent).bind_value(self.at);
+            let max_kept = MAX_KEPT_ROWS.get(self.last_positions.len().saturating_sub(1));
+            let is_kept = max_kept.is_some_and(|max| rows.len() <= *max);
+            let mut statements = query(sql).persistent(is_kept).bind_value(self.at);
             for (user_id, position) in &self.last_positions {
                 statements = statements.bind_value(user_id).bind_value(position);
             }
