@@ -25,7 +25,7 @@ pub(super) fn count_changes(
 }
 
 fn started_work(change: &Change, outcome: &Outcome) -> Option<WorkKind> {
-    // It was started by the process that it is taken from.
+    // The process that started a recovered job has counted it.
     let is_recovered = matches!(
         change,
         Change::Job {
@@ -92,7 +92,7 @@ fn answer_end(output: &RunOutput) -> Option<RunStatus> {
     }
 }
 
-/// The same of a job.
+/// Returns the status in which a change leaves its job, if no task works on the job afterwards.
 fn job_end(change: &JobChange) -> Option<RunStatus> {
     match change {
         JobChange::Stop { .. } => Some(RunStatus::Stopped),

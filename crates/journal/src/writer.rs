@@ -203,6 +203,8 @@ impl JournalWriter {
 
 /// Returns the run whose answer a change is a part of.
 fn producing_run(change: &Change) -> Option<RunKey> {
-    let is_part = matches!(change, Change::Output { output, .. } if output.is_part_of_answer());
-    change.output_of().filter(|_| is_part)
+    let Change::Output { run, output } = change else {
+        return None;
+    };
+    output.is_part_of_answer().then_some(*run)
 }

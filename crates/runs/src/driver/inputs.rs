@@ -88,7 +88,8 @@ impl Driver<'_> {
     /// Takes the next event of the model's answer if it has arrived. Waiting for everything else costs more than the event, so only
     /// every so often is anything else looked at, besides what ends the run.
     fn take_arrived(&mut self, slot: &RunSlot) -> Option<Input> {
-        let is_over = slot.stop.is_cancelled() || self.runs.shutdown.is_cancelled();
+        let is_over =
+            slot.stop.is_cancelled() || self.runs.shutdown.is_cancelled() || Instant::now() >= self.deadline;
         let arrived = match is_over || self.taken_in_sequence == MAX_IN_SEQUENCE {
             true => None,
             false => self.pending_call.take_arrived(),
