@@ -40,7 +40,7 @@ pub const FILE_CSP: &str = "default-src 'none'; style-src 'unsafe-inline'; sandb
 /// The file of an id never changes.
 pub const CACHE_CONTROL_IMMUTABLE: &str = "private, max-age=31536000, immutable";
 
-/// The size of the pieces in which a file is read.
+/// The size of the chunks in which a file is read.
 pub const READ_BYTES: usize = 64 << 10;
 
 /// The destination of an upload.

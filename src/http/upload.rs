@@ -172,7 +172,7 @@ mod tests {
     /// Returns a body of chunks of this length, each a number of seconds after the previous one; then nothing
     /// more, if it never ends.
     fn body_of_chunks(length: usize, each: f64, count: usize, ends: bool) -> PacedBody<AxumBody> {
-        let pieces = stream::unfold(0, move |sent| async move {
+        let chunks = stream::unfold(0, move |sent| async move {
             if sent == count && ends {
                 return None;
             }
@@ -180,14 +180,14 @@ mod tests {
                 std::future::pending::<()>().await;
             }
             sleep(Duration::from_secs_f64(each)).await;
-            let piece = Bytes::from(vec![b'x'; length]);
-            Some((Ok::<_, std::convert::Infallible>(piece), sent + 1))
+            let chunk = Bytes::from(vec![b'x'; length]);
+            Some((Ok::<_, std::convert::Infallible>(chunk), sent + 1))
         });
         let pace = UploadPace {
             max_silence: Duration::from_secs(30),
             min_bytes_per_second: 100,
         };
-        PacedBody::new(AxumBody::from_stream(pieces), pace)
+        PacedBody::new(AxumBody::from_stream(chunks), pace)
     }
 
     async fn read_to_end(body: PacedBody<AxumBody>) -> Result<usize, bool> {

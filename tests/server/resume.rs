@@ -15,7 +15,7 @@ use upstream::{Script, Upstream, When};
 
 use crate::support::{Parlor, parlor_answering, read_json};
 
-/// A random answer: thinking and text of all kinds, in many small pieces.
+/// A random answer: thinking and text of all kinds, in many small deltas.
 struct RandomAnswer {
     script: Script,
     thinking: String,
@@ -24,7 +24,7 @@ struct RandomAnswer {
 
 impl RandomAnswer {
     fn random(random: &mut Rng) -> Self {
-        const TEXT_PIECES: [&str; 12] = [
+        const TEXT_DELTAS: [&str; 12] = [
             "a",
             " word",
             "\n",
@@ -44,16 +44,16 @@ impl RandomAnswer {
             text: String::new(),
         };
         for _ in 0..random.usize(1..15) {
-            let piece = TEXT_PIECES[random.usize(..TEXT_PIECES.len())];
-            answer.thinking += piece;
-            answer.script = answer.script.think(piece);
+            let delta = TEXT_DELTAS[random.usize(..TEXT_DELTAS.len())];
+            answer.thinking += delta;
+            answer.script = answer.script.think(delta);
         }
         // An answer of white space alone is none.
         for number in 0..random.usize(1..60) {
-            let pieces = if number == 0 { 2 } else { TEXT_PIECES.len() };
-            let piece = TEXT_PIECES[random.usize(..pieces)];
-            answer.text += piece;
-            answer.script = answer.script.text(piece);
+            let deltas = if number == 0 { 2 } else { TEXT_DELTAS.len() };
+            let delta = TEXT_DELTAS[random.usize(..deltas)];
+            answer.text += delta;
+            answer.script = answer.script.text(delta);
             if random.usize(..6) == 0 {
                 answer.script = answer.script.pause(random.u64(1..8));
             }

@@ -16,8 +16,8 @@ use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering};
 
 /// Enough output that the system cannot buffer it for a slow reader (Linux buffers 4 MB at most).
 const RUNS: usize = 14;
-const PIECES: usize = 50;
-const PIECE_BYTES: usize = 10_000;
+const DELTAS: usize = 50;
+const DELTA_BYTES: usize = 10_000;
 
 /// A small receive buffer of the slow reader. With less than two segments of the local network (64 KB),
 /// reading would be as slow as the sender's probe timer.
@@ -72,8 +72,8 @@ impl SlowReader {
 }
 
 fn long_answer() -> Script {
-    (0..PIECES).fold(Script::new(), |script, n| {
-        script.text(format!("{n:>PIECE_BYTES$}"))
+    (0..DELTAS).fold(Script::new(), |script, n| {
+        script.text(format!("{n:>DELTA_BYTES$}"))
     })
 }
 
@@ -115,7 +115,7 @@ async fn stalled_reader_blocks_nobody_and_misses_nothing() {
         .iter()
         .filter_map(|event| Some(event["text"].as_str()?.len()))
         .sum();
-    assert!(text >= RUNS * PIECES * PIECE_BYTES, "{text}");
+    assert!(text >= RUNS * DELTAS * DELTA_BYTES, "{text}");
 
     // From here on it reads at full speed.
     let again =

@@ -79,19 +79,19 @@ impl Client {
         self.send(request.body(Full::from(body))?).await
     }
 
-    /// Posts a text that consists of this many pieces, without having it in memory.
+    /// Posts a text that consists of this many blocks, without having it in memory.
     pub async fn upload(
         &self,
         path: &str,
-        piece_bytes: usize,
-        pieces: usize,
+        block_bytes: usize,
+        blocks: usize,
     ) -> Result<StreamingResponse, Error> {
         let request = self
             .request(Method::POST, path)
             .header(header::CONTENT_TYPE, "application/octet-stream");
         let body = RepeatedBody {
-            piece: Bytes::from(vec![b'x'; piece_bytes]),
-            left: pieces,
+            block: Bytes::from(vec![b'x'; block_bytes]),
+            left: blocks,
         };
         self.send(request.body(body)?).await
     }
@@ -141,9 +141,9 @@ impl Client {
     }
 }
 
-/// A body that is one piece, again and again.
+/// A body that is one block, again and again.
 struct RepeatedBody {
-    piece: Bytes,
+    block: Bytes,
     left: usize,
 }
 
@@ -159,11 +159,11 @@ impl Body for RepeatedBody {
             return Poll::Ready(None);
         };
         self.left = left;
-        Poll::Ready(Some(Ok(Frame::data(self.piece.clone()))))
+        Poll::Ready(Some(Ok(Frame::data(self.block.clone()))))
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact((self.piece.len() * self.left) as u64)
+        SizeHint::with_exact((self.block.len() * self.left) as u64)
     }
 }
 

@@ -9,8 +9,8 @@ use crate::{
     server_process::{Binaries, ServerProcess},
 };
 
-/// The size of a piece of the file.
-const PIECE_BYTES: usize = 1 << 20;
+/// The size of a block of the file.
+const BLOCK_BYTES: usize = 1 << 20;
 
 /// Uploads and downloads a file of this size.
 pub async fn measure(
@@ -32,7 +32,7 @@ pub async fn measure(
     while let Some(bytes) = content.chunk().await? {
         received += bytes.len();
     }
-    if received != megabytes * PIECE_BYTES {
+    if received != megabytes * BLOCK_BYTES {
         return Err(format!("{received} bytes came back").into());
     }
     let download_seconds = began.elapsed().as_secs_f64();
@@ -48,10 +48,10 @@ pub async fn measure(
 
 /// Uploads a text of this size. Returns its id.
 async fn upload(parlor: &ServerProcess, megabytes: usize) -> Result<String, Error> {
-    let pieces = megabytes.max(1);
+    let blocks = megabytes.max(1);
     let response = parlor
         .client()
-        .upload("/api/files?name=large.txt", PIECE_BYTES, pieces)
+        .upload("/api/files?name=large.txt", BLOCK_BYTES, blocks)
         .await?;
     let file: serde_json::Value = serde_json::from_slice(&response.bytes().await?)?;
     let id = file["id"].as_str().ok_or("an upload has no id")?;

@@ -122,8 +122,8 @@ fn does_not_merge_across_a_stored_message() {
 #[test]
 fn merges_deltas_up_to_a_limit() {
     let run = run_key();
-    let piece = "x".repeat(MAX_MERGED_DELTA_BYTES / 3);
-    let entries = (0..10).map(|n| append_entry(run, text_delta(n * piece.len(), &piece)));
+    let delta = "x".repeat(MAX_MERGED_DELTA_BYTES / 3);
+    let entries = (0..10).map(|n| append_entry(run, text_delta(n * delta.len(), &delta)));
     let merged = merge_appends(entries);
     let [
         QueuedChange {
@@ -141,7 +141,7 @@ fn merges_deltas_up_to_a_limit() {
     let lengths: Vec<usize> = events
         .iter()
         .map(|event| match event {
-            RunEvent::TextDelta { text, .. } => text.len() / piece.len(),
+            RunEvent::TextDelta { text, .. } => text.len() / delta.len(),
             _ => 0,
         })
         .collect();

@@ -67,8 +67,8 @@ mod tests {
     #[tokio::test]
     async fn truncates_long_lines_and_skips_the_rest() {
         // The chunk size makes no difference.
-        for piece in [1, 3, 4, 100] {
-            let (mut into, from) = io::duplex(piece);
+        for size in [1, 3, 4, 100] {
+            let (mut into, from) = io::duplex(size);
             let writing = tokio::spawn(async move {
                 let text = b"1234\n\n12345\n123456789\nend\nnot ended";
                 io::AsyncWriteExt::write_all(&mut into, text).await
@@ -90,7 +90,7 @@ mod tests {
                 whole("end"),
                 Truncated(b"not ".into()),
             ];
-            assert_eq!(read, expected, "in pieces of {piece}");
+            assert_eq!(read, expected, "in chunks of {size}");
         }
     }
 }

@@ -267,7 +267,7 @@ async fn counts_of_runs_calls_and_tools_are_exact() {
     let deltas = value("parlor_delta_delay_seconds_count", &[]).unwrap();
     assert!(
         (3.0..=4.0).contains(&deltas),
-        "the two pieces of one text may come together: {deltas}"
+        "the two deltas of one text may come together: {deltas}"
     );
     assert_eq!(
         value("parlor_events_committed_total", &[]),

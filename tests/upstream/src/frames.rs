@@ -185,15 +185,15 @@ pub fn put_number(to: &mut BytesMut, number: u64) {
 
 /// Splits a text into words, each with the space before it.
 pub fn split_words(text: &str) -> Vec<String> {
-    let mut pieces: Vec<String> = Vec::new();
+    let mut words: Vec<String> = Vec::new();
     let mut after_space = true;
     for c in text.chars() {
         let is_space = c.is_whitespace();
-        match pieces.last_mut() {
-            Some(piece) if !is_space || after_space => piece.push(c),
-            _ => pieces.push(c.into()),
+        match words.last_mut() {
+            Some(word) if !is_space || after_space => word.push(c),
+            _ => words.push(c.into()),
         }
         after_space = is_space;
     }
-    pieces
+    words
 }

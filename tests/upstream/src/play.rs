@@ -110,7 +110,7 @@ struct PacedTokens {
 enum TokenSource {
     /// Tokens `number@microseconds`, this many of them.
     Stamped(u64),
-    Pieces(VecDeque<String>, DeltaKind),
+    Words(VecDeque<String>, DeltaKind),
 }
 
 #[derive(Clone, Copy)]
@@ -172,14 +172,14 @@ impl Player {
                 }
                 Step::Stream { text, per_second } => {
                     self.begin(
-                        TokenSource::Pieces(split_words(&text).into(), DeltaKind::Text),
+                        TokenSource::Words(split_words(&text).into(), DeltaKind::Text),
                         per_second,
                     );
                     continue;
                 }
                 Step::StreamThinking { text, per_second } => {
                     self.begin(
-                        TokenSource::Pieces(split_words(&text).into(), DeltaKind::Thinking),
+                        TokenSource::Words(split_words(&text).into(), DeltaKind::Thinking),
                         per_second,
                     );
                     continue;
@@ -209,7 +209,7 @@ impl Player {
         let Some(pace) = &mut self.pace else { return None };
         let done = match &pace.tokens {
             TokenSource::Stamped(count) => pace.index == *count,
-            TokenSource::Pieces(pieces, _) => pieces.is_empty(),
+            TokenSource::Words(words, _) => words.is_empty(),
         };
         if done {
             self.pace = None;
@@ -233,11 +233,11 @@ impl Player {
                 put_number(to, now_micros());
                 to.put_u8(b' ');
             }),
-            TokenSource::Pieces(pieces, kind) => {
-                let piece = pieces.pop_front().unwrap_or_default();
+            TokenSource::Words(words, kind) => {
+                let word = words.pop_front().unwrap_or_default();
                 match kind {
-                    DeltaKind::Text => self.frames.text(&piece),
-                    DeltaKind::Thinking => self.frames.thinking(&piece),
+                    DeltaKind::Text => self.frames.text(&word),
+                    DeltaKind::Thinking => self.frames.thinking(&word),
                 }
             }
         })

@@ -22,9 +22,9 @@ pub enum Step {
     Think(String),
     /// One delta of text.
     Text(String),
-    /// Text in token-sized pieces at a pace.
+    /// Text word by word, at a pace.
     Stream { text: String, per_second: f64 },
-    /// Thinking in token-sized pieces at a pace.
+    /// Thinking word by word, at a pace.
     StreamThinking { text: String, per_second: f64 },
     /// Numbered tokens at a pace; 0 per second is as fast as they can be sent.
     Tokens { count: u64, per_second: f64 },

@@ -6,7 +6,7 @@ fn delta(offset: usize, text: &str) -> String {
     format!(r#""type":"text_delta","node":0,"part":0,"offset":{offset},"text":"{text}""#)
 }
 
-/// Returns the result of a checker for these events, split into pieces of 7 bytes.
+/// Returns the result of a checker for these events, split into chunks of 7 bytes.
 fn check_events(events: &[(u64, String)]) -> RunCheck {
     let mut checker = Checker::new(Instant::now(), 3, 10_000.0, false);
     let stream: String = events

@@ -44,7 +44,7 @@ impl CommitMetrics {
             ),
             delta_delay: group.histogram(
                 "delta_delay_seconds",
-                "Time from the receipt of a piece of text or thinking to its publication, after its commit",
+                "Time from the receipt of a delta of text or thinking to its publication, after its commit",
                 DELAYS,
             ),
             committed_events: group.counter("events_committed", "Events that were committed to logs"),

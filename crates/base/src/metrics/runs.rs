@@ -91,7 +91,7 @@ impl RunMetrics {
             ),
             first_token: group.histogram(
                 "first_token_seconds",
-                "Time from the start or continuation of an answer to its first piece of text or thinking",
+                "Time from the start or continuation of an answer to its first delta of text or thinking",
                 FIRST_TOKEN,
             ),
             tool_calls: group.counters(

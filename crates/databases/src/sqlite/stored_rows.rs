@@ -23,9 +23,9 @@ const SORTED_CHARS: usize = 200;
 /// The part of a text that a page needs, in bytes: one line of the panel.
 const PAGE_VALUE_BYTES: usize = 4 << 10;
 /// The size from which on a chunk of all rows ends.
-const PIECE_BYTES: usize = 512 << 10;
+const CHUNK_BYTES: usize = 512 << 10;
 /// The maximum number of rows in such a chunk.
-const PIECE_ROWS: usize = 2000;
+const CHUNK_ROWS: usize = 2000;
 
 /// The rows of a result in a file, which may be damaged or missing.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ impl StoredRows {
         // What was stored is read, whatever the settings say by now. A character has up to four bytes.
         let limits = QueryLimits {
             columns: limits.columns.max(width),
-            value_bytes: limits.value_bytes.saturating_mul(4).max(PIECE_BYTES),
+            value_bytes: limits.value_bytes.saturating_mul(4).max(CHUNK_BYTES),
             ..limits
         };
         Self(Arc::new(Inner {
@@ -96,7 +96,7 @@ impl StoredRows {
     /// Returns some of the rows after a number of rows; none at the end.
     pub async fn chunk(&self, after: u64) -> Result<Vec<Vec<Cell>>, QueryError> {
         let width = self.0.width;
-        self.run(move |connection| read_piece(connection, width, after))
+        self.run(move |connection| read_chunk(connection, width, after))
             .await
     }
 
@@ -163,15 +163,15 @@ fn read_page(connection: &Connection, width: usize, request: RowsRequest) -> rus
     })
 }
 
-fn read_piece(connection: &Connection, width: usize, after: u64) -> rusqlite::Result<Vec<Vec<Cell>>> {
+fn read_chunk(connection: &Connection, width: usize, after: u64) -> rusqlite::Result<Vec<Vec<Cell>>> {
     let sql = format!(
-        "SELECT {} FROM rows WHERE rowid > ?1 ORDER BY rowid LIMIT {PIECE_ROWS}",
+        "SELECT {} FROM rows WHERE rowid > ?1 ORDER BY rowid LIMIT {CHUNK_ROWS}",
         columns(0..width)
     );
     let mut statement = connection.prepare(&sql)?;
     let mut found = statement.query([to_number(after)])?;
     let (mut rows, mut bytes) = (Vec::new(), 0);
-    while bytes < PIECE_BYTES
+    while bytes < CHUNK_BYTES
         && let Some(row) = found.next()?
     {
         let row = read_row(row, width, usize::MAX)?;

@@ -37,8 +37,8 @@ impl<'a> Lexer<'a> {
     pub fn into_tokens(self) -> Vec<(TokenKind, &'a str)> {
         let mut from = 0;
         let text = self.text;
-        let piece = |(kind, end)| (kind, &text[std::mem::replace(&mut from, end)..end]);
-        self.tokens.into_iter().map(piece).collect()
+        let token = |(kind, end)| (kind, &text[std::mem::replace(&mut from, end)..end]);
+        self.tokens.into_iter().map(token).collect()
     }
 
     fn rest(&self) -> &'a str {

@@ -121,7 +121,7 @@ pub enum Alignment {
     Right,
 }
 
-/// A piece of running text. Neighbouring texts are always one `Text`; a line break of the source is a `\n` in
+/// Running text. Neighbouring texts are always one `Text`; a line break of the source is a `\n` in
 /// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inline {

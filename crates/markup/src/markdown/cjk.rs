@@ -87,7 +87,7 @@ pub(super) struct AdaptedText<'a> {
 pub(super) struct Substitutes(Vec<(usize, char)>);
 
 impl Substitutes {
-    /// Returns a piece of running text as it was written.
+    /// Returns running text as it was written.
     pub fn restore<'a>(&self, text: &'a str, span: &Range<usize>) -> Cow<'a, str> {
         let first = self.0.partition_point(|(at, _)| *at < span.start);
         let replaced = self.0[first..].iter().take_while(|(at, _)| *at < span.end);

@@ -67,9 +67,9 @@ impl CodeTracker {
     pub fn push(&mut self, mut delta: &str) {
         while !self.is_unknown && !delta.is_empty() {
             let end = delta.ceil_char_boundary(self.limit / 2 + 1);
-            let (piece, rest) = delta.split_at(end);
+            let (start, rest) = delta.split_at(end);
             delta = rest;
-            push_normalized(&mut self.text, piece, &mut self.ends_with_cr);
+            push_normalized(&mut self.text, start, &mut self.ends_with_cr);
             if self.text.len() >= self.compact_at {
                 self.compact();
             }

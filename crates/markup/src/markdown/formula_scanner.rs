@@ -60,7 +60,7 @@ impl<'a> FormulaScanner<'a> {
         for (_, definition) in parser.reference_definitions().iter() {
             scanner.barriers.push(definition.span.clone());
         }
-        // The end of the last piece of running text: in a link, its URL follows.
+        // The end of the last running text: in a link, its URL follows.
         let mut text_end = 0;
         for (event, span) in parser.into_offset_iter() {
             let is_barrier = match event {

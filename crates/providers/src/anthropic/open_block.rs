@@ -29,7 +29,7 @@ pub enum OpenBlock {
     Other,
 }
 
-/// Returns a block with the input that came in pieces.
+/// Returns a block with the input that came in deltas.
 pub fn with_input(raw: RawJson, input: &str) -> RawJson {
     let block = lenient_json::parse::<Map<String, Value>>(raw.as_str()).ok();
     match block.zip(lenient_json::parse::<Value>(input).ok()) {
@@ -41,7 +41,7 @@ pub fn with_input(raw: RawJson, input: &str) -> RawJson {
     }
 }
 
-/// Returns a block with the text that came in pieces.
+/// Returns a block with the text that came in deltas.
 pub fn with_content(raw: RawJson, content: String) -> RawJson {
     let block = serde_json::from_str::<Map<String, Value>>(raw.as_str()).ok();
     match block.filter(|_| !content.is_empty()) {

@@ -1,5 +1,5 @@
 //! The arguments of a function call that is streamed: values at paths such as `$.places[0].name`, strings in
-//! pieces.
+//! fragments.
 
 use serde_json::{Map, Value};
 

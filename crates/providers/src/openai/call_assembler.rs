@@ -21,7 +21,7 @@ struct PartialCall {
     held: Option<HeldFragment>,
 }
 
-/// The nesting at the end of a JSON text that arrives in pieces.
+/// The nesting at the end of a JSON text that arrives in fragments.
 #[derive(Debug, Default)]
 struct JsonNesting {
     depth: usize,
@@ -167,8 +167,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_the_end_of_arguments_in_pieces() {
-        for (pieces, is_complete) in [
+    fn knows_the_end_of_arguments_in_fragments() {
+        for (fragments, is_complete) in [
             (vec![""], false),
             (vec![" ", "\n"], false),
             (vec!["{"], false),
@@ -182,14 +182,14 @@ mod tests {
             (vec!["{}", "{"], false),
         ] {
             let mut nesting = JsonNesting::default();
-            pieces.iter().for_each(|piece| nesting.push(piece));
-            assert_eq!(nesting.is_complete(), is_complete, "{pieces:?}");
+            fragments.iter().for_each(|fragment| nesting.push(fragment));
+            assert_eq!(nesting.is_complete(), is_complete, "{fragments:?}");
         }
     }
 
     #[test]
     fn many_fragments_with_new_ids_are_one_call() {
-        const PIECES: usize = 20_000;
+        const FRAGMENTS: usize = 20_000;
         let (mut calls, mut events) = (CallAssembler::default(), VecDeque::new());
         let mut push = |id: usize, arguments: &str| {
             let mut fragment = ToolCallFragment {
@@ -202,12 +202,12 @@ mod tests {
             calls.push(fragment, &mut events);
         };
         push(0, "{\"a\":\"");
-        for at in 0..PIECES {
+        for at in 0..FRAGMENTS {
             push(at + 1, "some text ");
         }
-        push(PIECES + 1, "\"}");
+        push(FRAGMENTS + 1, "\"}");
         // The first call is complete, so this is another one.
-        push(PIECES + 2, " {}");
+        push(FRAGMENTS + 2, " {}");
         let mut texts = [String::new(), String::new()];
         let mut begun = Vec::new();
         for event in events {
@@ -217,8 +217,11 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
-        assert_eq!(begun, [(0, "id0".to_owned()), (1, format!("id{}", PIECES + 2))]);
-        let whole = format!("{{\"a\":\"{}\"}}", "some text ".repeat(PIECES));
+        assert_eq!(
+            begun,
+            [(0, "id0".to_owned()), (1, format!("id{}", FRAGMENTS + 2))]
+        );
+        let whole = format!("{{\"a\":\"{}\"}}", "some text ".repeat(FRAGMENTS));
         assert_eq!(texts, [whole, " {}".to_owned()]);
     }
 }

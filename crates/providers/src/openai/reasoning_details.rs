@@ -22,7 +22,7 @@ pub struct DetailList {
 
 #[derive(Debug)]
 struct DetailEntry {
-    /// The raw entry, if it arrived in one piece.
+    /// The raw entry, if it arrived whole.
     raw: Option<RawJson>,
     fields: Map<String, Value>,
 }

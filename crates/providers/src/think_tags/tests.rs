@@ -3,12 +3,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Returns the thinking and the text of an answer in these pieces.
-fn split<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
+/// Returns the thinking and the text of an answer in these deltas.
+fn split<'a>(deltas: impl IntoIterator<Item = &'a str>) -> (String, String) {
     let mut filter = ThinkFilter::default();
     let mut events = Vec::new();
-    for piece in pieces {
-        filter.push(piece, &mut events);
+    for delta in deltas {
+        filter.push(delta, &mut events);
     }
     filter.finish(&mut events);
     let (mut thinking, mut text) = (String::new(), String::new());
@@ -162,8 +162,8 @@ properties! {
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(characters.len() + 1)).collect();
         cuts.extend([0, characters.len()]);
         cuts.sort_unstable();
-        let pieces: Vec<String> =
+        let deltas: Vec<String> =
             cuts.windows(2).map(|pair| characters[pair[0]..pair[1]].iter().collect()).collect();
-        prop_assert_eq!(split(pieces.iter().map(String::as_str)), split([answer.as_str()]));
+        prop_assert_eq!(split(deltas.iter().map(String::as_str)), split([answer.as_str()]));
     }
 }

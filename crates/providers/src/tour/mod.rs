@@ -180,8 +180,8 @@ fn script_events(script: &str, calls_tool: bool) -> VecDeque<ModelEvent> {
     events
 }
 
-/// Splits a text into pieces like a model's tokens: a word with the space before it, a long word in several
-/// pieces.
+/// Splits a text into deltas like a model's tokens: a word with the space before it, a long word in several
+/// deltas.
 fn split_tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

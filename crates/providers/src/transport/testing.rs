@@ -13,16 +13,16 @@ use parlor_model::{
 };
 use parlor_protocol::{ProviderData, RawJson};
 
-/// Decodes these pieces. Adjacent deltas are joined, and early counts of the request are left out: the usage repeats them.
+/// Decodes these chunks. Adjacent deltas are joined, and early counts of the request are left out: the usage repeats them.
 pub fn decode<'a>(
     protocol: impl EventDecoder + 'static,
-    pieces: impl IntoIterator<Item = &'a [u8]>,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Vec<ModelEvent>, Option<DecodeError>) {
     let mut decoder = Decoder::new(protocol, DEFAULT_MAX_FRAME_BYTES);
     let mut events = VecDeque::new();
     let mut result = Ok(());
-    for piece in pieces {
-        result = result.and_then(|()| decoder.push(piece, &mut events));
+    for chunk in chunks {
+        result = result.and_then(|()| decoder.push(chunk, &mut events));
     }
     result = result.and_then(|()| decoder.end(&mut events));
     events.retain(|event| !matches!(event, ModelEvent::InputCounted(_)));
@@ -228,7 +228,7 @@ pub fn decode_cut(
     decode(decoder, cut_at(&bytes, cuts))
 }
 
-/// Returns the pieces of a stream that is cut at these places.
+/// Returns the chunks of a stream that is cut at these places.
 pub fn cut_at<'a>(bytes: &'a [u8], cuts: &[Index]) -> Vec<&'a [u8]> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
     cuts.extend([0, bytes.len()]);

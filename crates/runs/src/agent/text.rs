@@ -101,8 +101,8 @@ impl Agent {
     /// Logs a text. What was held back may be longer than clients read an event.
     fn log_text(&mut self, mut text: &str, effects: &mut Vec<Effect>) {
         while !text.is_empty() {
-            let (piece, rest) = text.split_at(text.floor_char_boundary(MAX_DELTA_BYTES));
-            effects.push(self.log(self.text_delta(piece.to_owned())));
+            let (delta, rest) = text.split_at(text.floor_char_boundary(MAX_DELTA_BYTES));
+            effects.push(self.log(self.text_delta(delta.to_owned())));
             text = rest;
         }
     }

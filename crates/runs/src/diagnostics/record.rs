@@ -128,10 +128,10 @@ pub struct RawAnswer {
     pub tool_calls: Vec<RawCall>,
     /// The unreadable contents.
     #[serde(rename = "unread", default, skip_serializing_if = "Vec::is_empty")]
-    pub unreadable: Vec<RawPiece>,
+    pub unreadable: Vec<RawContent>,
     /// The parts that the user is not shown, such as actions that the page does not know, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<RawPiece>,
+    pub left_out: Vec<RawContent>,
     /// True if the output exceeded the limit and was truncated.
     pub cut: bool,
 }
@@ -146,7 +146,7 @@ pub struct RawCall {
 
 /// Content of an answer that Parlor could not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RawPiece {
+pub struct RawContent {
     /// The kind of content, or the reason for leaving it out.
     pub what: String,
     /// The beginning of the raw text.

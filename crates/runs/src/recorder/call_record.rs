@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use crate::{
     agent::{Input, LeftOut},
     diagnostics::{
-        record::{CallFailure, RawCall, RawPiece, ResponseRecord, TokenUsage},
+        record::{CallFailure, RawCall, RawContent, ResponseRecord, TokenUsage},
         redaction::SentBefore,
         timeline::TimelineEntry,
     },
@@ -155,7 +155,7 @@ impl CallRecord {
                 raw.thinking.push_str(&text);
             }
             ModelEvent::Unreadable { what, raw: content } if raw.unreadable.len() < MAX_UNREADABLE => {
-                let mut kept = RawPiece::default();
+                let mut kept = RawContent::default();
                 add(&mut kept.what, what.name());
                 add(&mut kept.raw, content);
                 raw.unreadable.push(kept);
@@ -177,7 +177,7 @@ impl CallRecord {
     pub fn record_left_out(&mut self, left_out: &LeftOut) {
         let raw = &mut self.response.raw;
         if raw.left_out.len() < MAX_UNREADABLE {
-            raw.left_out.push(RawPiece {
+            raw.left_out.push(RawContent {
                 what: left_out.what.clone(),
                 raw: left_out.raw.clone(),
             });

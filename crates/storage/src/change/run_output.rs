@@ -72,7 +72,7 @@ impl RunOutput {
         matches!(self, Self::EndRun { .. } | Self::HandOverRun { .. })
     }
 
-    /// Returns true if the output is text or thinking that arrives piece by piece.
+    /// Returns true if the output has deltas of text or thinking.
     pub fn is_delta(&self) -> bool {
         let is_delta =
             |event: &RunEvent| matches!(event, RunEvent::TextDelta { .. } | RunEvent::Thinking { .. });

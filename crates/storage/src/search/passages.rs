@@ -1,4 +1,4 @@
-//! Passages: the pieces of texts that the index has as documents.
+//! Passages: the parts of texts that the index has as documents.
 //!
 //! A text is cut the same way whenever it is read, so that a passage is known by its number.
 
@@ -16,7 +16,7 @@ const MAX_RESULT_BYTES: usize = 32 << 10;
 /// How much of a file's text can be searched, in bytes.
 pub const MAX_FILE_BYTES: usize = 2 << 20;
 
-/// A piece of a text.
+/// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
     pub kind: HitKind,
@@ -68,22 +68,22 @@ pub fn ranges(text: &str, max_bytes: usize) -> Vec<Range<usize>> {
     cut_ranges(text.get(..end).unwrap_or_default(), MAX_PASSAGE_BYTES)
 }
 
-/// Cuts a text into pieces of at most `max_piece` bytes.
-pub fn cut(text: &str, max_piece: usize) -> Vec<&str> {
-    let ranges = cut_ranges(text, max_piece).into_iter();
+/// Cuts a text into passages of at most `max_bytes` bytes.
+pub fn cut(text: &str, max_bytes: usize) -> Vec<&str> {
+    let ranges = cut_ranges(text, max_bytes).into_iter();
     ranges.map(|range| text.get(range).unwrap_or_default()).collect()
 }
 
-/// Cuts a text into ranges of at most `max_piece` bytes, at spaces if there are some.
-fn cut_ranges(text: &str, max_piece: usize) -> Vec<Range<usize>> {
+/// Cuts a text into ranges of at most `max_bytes` bytes, at spaces if there are some.
+fn cut_ranges(text: &str, max_bytes: usize) -> Vec<Range<usize>> {
     let end = text.len();
     let mut ranges = Vec::new();
     let mut start = 0;
     while start < end {
-        let limit = text.floor_char_boundary(end.min(start + max_piece));
+        let limit = text.floor_char_boundary(end.min(start + max_bytes));
         let window = text.get(start..limit).unwrap_or_default();
         // The second half has a space unless the text has none: no passage is short.
-        let half = window.floor_char_boundary(max_piece / 2);
+        let half = window.floor_char_boundary(max_bytes / 2);
         let at_space = window
             .get(half..)
             .and_then(|late| late.rfind(char::is_whitespace));

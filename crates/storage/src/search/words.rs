@@ -2,7 +2,7 @@
 //!
 //! A text has two sequences of words: its words in order, and in addition parts of words. A phrase is a sequence of words,
 //! or one of parts. Scripts without spaces are cut into overlapping pairs of characters, so that each part of two characters or
-//! more is a phrase. A URL, an e-mail address or a name with underscores is the phrase of its pieces.
+//! more is a phrase. A URL, an e-mail address or a name with underscores is the phrase of its tokens.
 
 use std::ops::Range;
 
@@ -112,28 +112,28 @@ impl Words {
             .filter(|(_, character)| is_separator(*character));
         let ends = ends.map(|(at, separator)| (at, at + separator.len_utf8()));
         for (end, next) in ends.chain([(segment.len(), segment.len())]) {
-            let piece = segment.get(from..end).unwrap_or_default();
-            if piece.contains(char::is_alphanumeric) {
+            let token = segment.get(from..end).unwrap_or_default();
+            if token.contains(char::is_alphanumeric) {
                 let suffix = if end == segment.len() {
                     name_suffix(after)
                 } else {
                     ""
                 };
-                self.add_piece(piece, start + from, suffix);
+                self.add_token(token, start + from, suffix);
             }
             from = next;
         }
     }
 
-    fn add_piece(&mut self, piece: &str, start: usize, suffix: &str) {
-        let range = start..start + piece.len();
-        let mut folded = fold_word(piece);
+    fn add_token(&mut self, token: &str, start: usize, suffix: &str) {
+        let range = start..start + token.len();
+        let mut folded = fold_word(token);
         if let Some(bare) = without_article(&folded) {
             self.add_part(bare.to_owned(), range.clone());
         }
         if suffix.is_empty() {
-            for part in camel_parts(piece) {
-                let text = fold_word(piece.get(part.clone()).unwrap_or_default());
+            for part in camel_parts(token) {
+                let text = fold_word(token.get(part.clone()).unwrap_or_default());
                 self.add_part(text, start + part.start..start + part.end);
             }
         } else {
@@ -191,7 +191,7 @@ fn name_suffix(after: &str) -> &'static str {
     }
 }
 
-/// Returns true for characters that separate the pieces of a segment. Others, such as vowel signs, belong to a word.
+/// Returns true for characters that separate the tokens of a segment. Others, such as vowel signs, belong to a word.
 fn is_separator(character: char) -> bool {
     !character.is_alphanumeric()
         && (character.is_ascii()
@@ -202,11 +202,11 @@ fn is_separator(character: char) -> bool {
 }
 
 /// Returns the parts of a name such as `parseHttpRequest` or `HTTPServer`; none if it has only one.
-fn camel_parts(piece: &str) -> Vec<Range<usize>> {
-    let piece = piece
-        .get(..piece.floor_char_boundary(4 * MAX_WORD_BYTES))
+fn camel_parts(token: &str) -> Vec<Range<usize>> {
+    let token = token
+        .get(..token.floor_char_boundary(4 * MAX_WORD_BYTES))
         .unwrap_or_default();
-    let characters: Vec<(usize, char)> = piece.char_indices().collect();
+    let characters: Vec<(usize, char)> = token.char_indices().collect();
     let mut parts = Vec::new();
     let mut from = 0;
     for (index, (at, character)) in characters.iter().enumerate().skip(1) {
@@ -221,7 +221,7 @@ fn camel_parts(piece: &str) -> Vec<Range<usize>> {
         }
     }
     if !parts.is_empty() {
-        parts.push(from..piece.len());
+        parts.push(from..token.len());
     }
     parts
 }

@@ -352,11 +352,11 @@ mod tests {
 
     #[test]
     fn limits_the_size_of_each_event() {
-        for piece in [1, 3, 100] {
+        for length in [1, 3, 100] {
             let mut size = EventSize::default();
             let stream = b"data: 1\r\n\r\ndata: 12345\ndata: 6\n\nid: 1\n";
-            let sizes = stream.chunks(piece).map(|chunk| size.max_after(chunk));
-            assert_eq!(sizes.max(), Some(20), "in pieces of {piece}");
+            let sizes = stream.chunks(length).map(|chunk| size.max_after(chunk));
+            assert_eq!(sizes.max(), Some(20), "in chunks of {length}");
         }
     }
 }

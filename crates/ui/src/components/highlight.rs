@@ -13,8 +13,8 @@ pub fn highlighted(text: &str, language: &str) -> AnyView {
     if text.len() > MAX_HIGHLIGHTED_BYTES {
         return text.to_owned().into_any();
     }
-    let pieces = highlight::highlight(text, language).into_iter();
-    pieces.map(token_view).collect::<Vec<_>>().erase()
+    let tokens = highlight::highlight(text, language).into_iter();
+    tokens.map(token_view).collect::<Vec<_>>().erase()
 }
 
 fn token_view((kind, text): (TokenKind, &str)) -> AnyView {

@@ -246,18 +246,18 @@ fn row(entry: Entry, place: usize, listbox: Listbox, choose: impl Fn(Entry) + Se
 
 /// A part of a text with the found words marked.
 fn snippet_view(kind: &'static str, snippet: &Snippet) -> AnyView {
-    let mut pieces = Vec::with_capacity(2 * snippet.marks.len() + 1);
+    let mut parts = Vec::with_capacity(2 * snippet.marks.len() + 1);
     let mut from = 0;
-    let piece = |from: usize, to: usize| snippet.text.get(from..to).unwrap_or_default().to_owned();
+    let part = |from: usize, to: usize| snippet.text.get(from..to).unwrap_or_default().to_owned();
     for (start, end) in &snippet.marks {
-        let marked = piece(*start, *end);
-        pieces.push(piece(from, *start).into_any());
-        pieces.push(view! { <mark>{marked}</mark> }.erase());
+        let marked = part(*start, *end);
+        parts.push(part(from, *start).into_any());
+        parts.push(view! { <mark>{marked}</mark> }.erase());
         from = *end;
     }
-    pieces.push(piece(from, snippet.text.len()).into_any());
+    parts.push(part(from, snippet.text.len()).into_any());
     view! {
-        <span class="palette-snippet" dir="auto"><span class="palette-kind">{kind}</span>{pieces}</span>
+        <span class="palette-snippet" dir="auto"><span class="palette-kind">{kind}</span>{parts}</span>
     }
     .erase()
 }

@@ -92,17 +92,17 @@ const SPECIAL_STRINGS: &[&str] = &[
 
 fn text() -> impl Strategy<Value = String> {
     let special = prop::collection::vec(prop::sample::select(SPECIAL_STRINGS), 0..24)
-        .prop_map(|pieces| pieces.concat());
+        .prop_map(|fragments| fragments.concat());
     // Enough `<` to bring a text to a limit, and a few more or less.
     let long = (
         prop::sample::select(&CUT_LENGTHS[..]),
         0..40_usize,
         prop::sample::select(SPECIAL_STRINGS),
     )
-        .prop_map(|(limit, more, piece)| {
+        .prop_map(|(limit, more, fragment)| {
             let length = limit - 20 + more;
-            let piece = if piece.is_empty() { "<" } else { piece };
-            let mut text = piece.repeat(length / piece.len() + 1);
+            let fragment = if fragment.is_empty() { "<" } else { fragment };
+            let mut text = fragment.repeat(length / fragment.len() + 1);
             text.truncate(text.floor_char_boundary(length));
             text
         });

@@ -152,7 +152,7 @@ fn assert_known_at_end(text: &str, limit: usize) {
 
 #[test]
 fn long_paragraph_line_starts_no_table() {
-    // Found with random pieces.
+    // Found with random fragments.
     assert_known_at_end(
         "``| a | b |\n2. - - [a]: /u\n`## \u{6f22}\u{5b57}- 1. </b>- text https://a.b/c&amp;## - - - - a | b\n--|--\n",
         40,

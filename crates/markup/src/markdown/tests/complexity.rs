@@ -2,27 +2,27 @@
 
 use super::super::{MarkdownDocument, Patch, parse};
 
-/// Pushes `text` in small pieces. Returns the most bytes parsed for a push in the first and in the last
+/// Pushes `text` in small fragments. Returns the most bytes parsed for a push in the first and in the last
 /// fifth.
 fn measure_work(text: &str) -> (u64, u64) {
-    let pieces: Vec<&str> = text
+    let fragments: Vec<&str> = text
         .as_bytes()
         .chunks(8)
-        .filter_map(|piece| std::str::from_utf8(piece).ok())
+        .filter_map(|fragment| std::str::from_utf8(fragment).ok())
         .collect();
-    assert_eq!(pieces.concat(), text);
+    assert_eq!(fragments.concat(), text);
     let mut document = MarkdownDocument::new();
-    let mut work = Vec::with_capacity(pieces.len());
-    for piece in &pieces {
+    let mut work = Vec::with_capacity(fragments.len());
+    for fragment in &fragments {
         let before = document.parsed_bytes();
-        document.push(piece);
+        document.push(fragment);
         work.push(document.parsed_bytes() - before);
     }
     document.finish();
     assert_eq!(document.blocks(), parse(text));
-    let fifth = pieces.len() / 5;
+    let fifth = fragments.len() / 5;
     let most = |work: &[u64]| work.iter().copied().max().unwrap_or(0);
-    (most(&work[..fifth]), most(&work[pieces.len() - fifth..]))
+    (most(&work[..fifth]), most(&work[fragments.len() - fifth..]))
 }
 
 fn repeated(head: &str, part: &str) -> String {
@@ -157,8 +157,8 @@ fn pathological_texts_are_fast() {
     ];
     for text in texts {
         let mut document = MarkdownDocument::new();
-        for piece in text.as_bytes().chunks(text.len() / 20 + 1) {
-            document.push(std::str::from_utf8(piece).unwrap_or_default());
+        for fragment in text.as_bytes().chunks(text.len() / 20 + 1) {
+            document.push(std::str::from_utf8(fragment).unwrap_or_default());
         }
         document.finish();
         assert_eq!(document.blocks(), parse(&text));

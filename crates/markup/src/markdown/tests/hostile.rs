@@ -10,8 +10,8 @@ fn parse_within_small_stack(text: String) {
     let work = move || {
         let blocks = parse(&text);
         let mut document = MarkdownDocument::new();
-        for piece in text.as_bytes().chunks(text.len() / 3 + 1) {
-            document.push(&String::from_utf8_lossy(piece));
+        for fragment in text.as_bytes().chunks(text.len() / 3 + 1) {
+            document.push(&String::from_utf8_lossy(fragment));
         }
         document.finish();
         assert_eq!(blocks.clone(), blocks);

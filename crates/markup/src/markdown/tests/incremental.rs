@@ -1,4 +1,4 @@
-//! A text that arrives in pieces ends as the same tree as the text parsed at once.
+//! A text that arrives in fragments ends as the same tree as the text parsed at once.
 
 use fuzzing::properties;
 use proptest::prelude::*;
@@ -18,32 +18,32 @@ impl CutGenerator {
         ((self.0 >> 33) as usize) % below.max(1)
     }
 
-    fn pieces<'a>(&mut self, text: &'a str, longest: usize) -> Vec<&'a str> {
-        let mut pieces = Vec::new();
+    fn fragments<'a>(&mut self, text: &'a str, longest: usize) -> Vec<&'a str> {
+        let mut fragments = Vec::new();
         let mut rest = text;
         while !rest.is_empty() {
             let mut at = (1 + self.next(longest)).min(rest.len());
             while !rest.is_char_boundary(at) {
                 at += 1;
             }
-            let (piece, more) = rest.split_at(at);
-            pieces.push(piece);
+            let (fragment, more) = rest.split_at(at);
+            fragments.push(fragment);
             rest = more;
         }
-        pieces
+        fragments
     }
 }
 
-fn assert_equals_full_parse(name: &str, text: &str, pieces: &[&str]) {
+fn assert_equals_full_parse(name: &str, text: &str, fragments: &[&str]) {
     let mut mirrored = MirroredDocument::default();
-    for piece in pieces {
-        mirrored.push(piece);
+    for fragment in fragments {
+        mirrored.push(fragment);
     }
     mirrored.finish();
     assert_eq!(
         mirrored.document.blocks(),
         parse(text),
-        "{name}: {text:?} cut as {pieces:?}"
+        "{name}: {text:?} cut as {fragments:?}"
     );
 }
 
@@ -54,8 +54,8 @@ fn assert_equals_full_parse_at_any_cut(name: &str, text: &str) {
     assert_equals_full_parse(name, text, &lines);
     for seed in 0..8 {
         for longest in [3, 12, 60] {
-            let pieces = CutGenerator(seed).pieces(text, longest);
-            assert_equals_full_parse(&format!("{name}, seed {seed}, up to {longest}"), text, &pieces);
+            let fragments = CutGenerator(seed).fragments(text, longest);
+            assert_equals_full_parse(&format!("{name}, seed {seed}, up to {longest}"), text, &fragments);
         }
     }
 }
@@ -73,9 +73,9 @@ fn commonmark_examples_in_sequence() {
     for window in examples.windows(3) {
         let text: String = window.iter().map(|(_, text)| text.as_str()).collect();
         let name = format!("examples from {}", window[0].0);
-        assert_equals_full_parse(&name, &text, &CutGenerator(window[0].0).pieces(&text, 7));
+        assert_equals_full_parse(&name, &text, &CutGenerator(window[0].0).fragments(&text, 7));
         let text = text.trim_end().replace('\n', "\r\n");
-        assert_equals_full_parse(&name, &text, &CutGenerator(window[0].0).pieces(&text, 7));
+        assert_equals_full_parse(&name, &text, &CutGenerator(window[0].0).fragments(&text, 7));
     }
 }
 
@@ -116,30 +116,30 @@ fn an_empty_document_has_no_blocks() {
     assert_eq!(document.blocks(), []);
 }
 
-/// Pieces of markup in every order.
+/// Fragments of markup in every order.
 fn markup_soup() -> impl Strategy<Value = Vec<String>> {
-    let piece = prop_oneof![
+    let fragment = prop_oneof![
         4 => proptest::sample::select(corpus::SNIPPETS).prop_map(str::to_owned),
         2 => proptest::sample::select(&["\n", "\n", "\n\n", " ", "  ", "    ", "\t", "\r\n", "\r"][..]).prop_map(str::to_owned),
         1 => "[a-z]{1,4}".prop_map(|word| word),
         1 => "\\PC{1,3}".prop_map(|any| any),
     ];
-    proptest::collection::vec(piece, 0..40)
+    proptest::collection::vec(fragment, 0..40)
 }
 
 properties! {
     400;
 
     #[test]
-    fn markup_soup_at_any_cut(pieces in markup_soup(), seed in any::<u64>()) {
-        let text: String = pieces.concat();
-        let cut: Vec<&str> = pieces.iter().map(String::as_str).filter(|piece| !piece.is_empty()).collect();
+    fn markup_soup_at_any_cut(fragments in markup_soup(), seed in any::<u64>()) {
+        let text: String = fragments.concat();
+        let cut: Vec<&str> = fragments.iter().map(String::as_str).filter(|fragment| !fragment.is_empty()).collect();
         assert_equals_full_parse("soup", &text, &cut);
-        assert_equals_full_parse("soup", &text, &CutGenerator(seed).pieces(&text, 5));
+        assert_equals_full_parse("soup", &text, &CutGenerator(seed).fragments(&text, 5));
     }
 
     #[test]
     fn any_text(text in any::<String>(), seed in any::<u64>()) {
-        assert_equals_full_parse("any", &text, &CutGenerator(seed).pieces(&text, 5));
+        assert_equals_full_parse("any", &text, &CutGenerator(seed).fragments(&text, 5));
     }
 }

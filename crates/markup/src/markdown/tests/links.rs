@@ -188,8 +188,8 @@ fn url_lookalikes_stay_text() {
     assert_eq!(links_in("<https://a.b>").len(), 1);
 }
 
-/// Pieces of URLs, among them all that browsers drop or replace.
-fn url_piece() -> impl Strategy<Value = &'static str> {
+/// Fragments of URLs, among them all that browsers drop or replace.
+fn url_fragment() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "/",
         "//",
@@ -240,8 +240,8 @@ fuzzing::properties! {
     256;
 
     #[test]
-    fn links_lead_where_they_say(pieces in prop::collection::vec(url_piece(), 0..7)) {
-        let href = pieces.concat();
+    fn links_lead_where_they_say(fragments in prop::collection::vec(url_fragment(), 0..7)) {
+        let href = fragments.concat();
         prop_assume!(is_allowed_link(&href));
         for base in ["http://127.0.0.1:8080/c/x?y#z", "https://chat.example/"] {
             let base = Url::parse(base).unwrap();

@@ -221,9 +221,9 @@ fn chemistry_and_units_have_a_tree() {
     }
 }
 
-/// Pieces of LaTeX in every order.
+/// Fragments of LaTeX in every order.
 fn latex_soup() -> impl Strategy<Value = String> {
-    const PIECES: &[&str] = &[
+    const FRAGMENTS: &[&str] = &[
         "\\frac",
         "\\sqrt",
         "\\left",
@@ -311,11 +311,11 @@ fn latex_soup() -> impl Strategy<Value = String> {
         " ",
         "\n",
     ];
-    let piece = prop_oneof![
-        12 => proptest::sample::select(PIECES).prop_map(str::to_owned),
+    let fragment = prop_oneof![
+        12 => proptest::sample::select(FRAGMENTS).prop_map(str::to_owned),
         1 => "\\PC{1,3}".prop_map(|any| any),
     ];
-    proptest::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
+    proptest::collection::vec(fragment, 0..30).prop_map(|fragments| fragments.concat())
 }
 
 properties! {

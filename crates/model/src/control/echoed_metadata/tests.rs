@@ -8,9 +8,9 @@ const ECHO_COMMENT: &str =
 const ECHO_JSON: &str =
     "{\"timestamp\":\"2024-06-15 14:30 CET\",\"relative_time\":\"now\",\"tools_used\":[\"web_search\"]}";
 
-fn text_of(pieces: &[&str]) -> String {
+fn text_of(deltas: &[&str]) -> String {
     let mut filter = EchoedMetadata::default();
-    let mut text: String = pieces.iter().map(|piece| filter.push(piece)).collect();
+    let mut text: String = deltas.iter().map(|delta| filter.push(delta)).collect();
     text += &filter.finish();
     text
 }
@@ -100,7 +100,7 @@ properties! {
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| answer.floor_char_boundary(cut)).collect();
         cuts.extend([0, answer.len()]);
         cuts.sort_unstable();
-        let pieces: Vec<&str> = cuts.windows(2).map(|pair| &answer[pair[0]..pair[1]]).collect();
-        prop_assert_eq!(text_of(&pieces), text_of(&[&answer]));
+        let deltas: Vec<&str> = cuts.windows(2).map(|pair| &answer[pair[0]..pair[1]]).collect();
+        prop_assert_eq!(text_of(&deltas), text_of(&[&answer]));
     }
 }

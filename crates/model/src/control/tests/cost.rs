@@ -54,8 +54,8 @@ fn work_is_linear_in_answer_length() {
         let mut filter = ControlFilter::new(vec![schema_marker()], LIMIT);
         let mut most_held = 0;
         let mut out = Vec::new();
-        for piece in answer.as_bytes().chunks(LENGTH / 16) {
-            filter.push(std::str::from_utf8(piece).expect("it is ASCII"), &mut out);
+        for delta in answer.as_bytes().chunks(LENGTH / 16) {
+            filter.push(std::str::from_utf8(delta).expect("it is ASCII"), &mut out);
             most_held = most_held.max(filter.held_bytes());
         }
         filter.finish(&mut out);

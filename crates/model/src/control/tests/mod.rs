@@ -34,12 +34,12 @@ fn filter() -> ControlFilter {
     ControlFilter::new(vec![schema_marker()], DEFAULT_MAX_CONTROL_BYTES)
 }
 
-/// Returns the items of an answer in these pieces. Adjacent texts are joined, and the raw text of payloads is
+/// Returns the items of an answer in these deltas. Adjacent texts are joined, and the raw text of payloads is
 /// left out.
-fn items<'a>(mut filter: ControlFilter, pieces: impl IntoIterator<Item = &'a str>) -> Vec<Item> {
+fn items<'a>(mut filter: ControlFilter, deltas: impl IntoIterator<Item = &'a str>) -> Vec<Item> {
     let mut out = Vec::new();
-    for piece in pieces {
-        filter.push(piece, &mut out);
+    for delta in deltas {
+        filter.push(delta, &mut out);
     }
     filter.finish(&mut out);
     let mut joined: Vec<Item> = Vec::new();

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use parlor_markup::markdown;
 
-/// Pieces of Markdown.
+/// Fragments of Markdown.
 const MARKDOWN: &[&str] = &[
     "```",
     "```\n",
@@ -46,7 +46,7 @@ const MARKDOWN: &[&str] = &[
     "---\n",
 ];
 
-/// Beginnings and pieces of control text.
+/// Beginnings and fragments of control text.
 const CONTROL: &[&str] = &[
     VALUES,
     VALUES,
@@ -77,12 +77,12 @@ const CONTROL: &[&str] = &[
 ];
 
 fn markdown_text() -> impl Strategy<Value = String> {
-    prop::collection::vec(prop::sample::select(MARKDOWN), 0..12).prop_map(|pieces| pieces.concat())
+    prop::collection::vec(prop::sample::select(MARKDOWN), 0..12).prop_map(|fragments| fragments.concat())
 }
 
 fn answer() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![prop::sample::select(MARKDOWN), prop::sample::select(CONTROL)];
-    prop::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
+    let fragment = prop_oneof![prop::sample::select(MARKDOWN), prop::sample::select(CONTROL)];
+    prop::collection::vec(fragment, 0..16).prop_map(|fragments| fragments.concat())
 }
 
 properties! {
@@ -103,12 +103,12 @@ properties! {
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(characters.len() + 1)).collect();
         cuts.extend([0, characters.len()]);
         cuts.sort_unstable();
-        let pieces: Vec<String> =
+        let fragments: Vec<String> =
             cuts.windows(2).map(|pair| characters[pair[0]..pair[1]].iter().collect()).collect();
         for limit in [DEFAULT_MAX_CONTROL_BYTES, 60] {
             let filter = || ControlFilter::new(vec![schema_marker()], limit);
             prop_assert_eq!(
-                items(filter(), pieces.iter().map(String::as_str)),
+                items(filter(), fragments.iter().map(String::as_str)),
                 items(filter(), [answer.as_str()])
             );
         }

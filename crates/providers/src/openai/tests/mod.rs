@@ -1,4 +1,4 @@
-//! The decoder with streams in arbitrary pieces.
+//! The decoder with streams in arbitrary chunks.
 
 mod citations;
 mod faults;
@@ -13,7 +13,7 @@ use crate::transport::{
 };
 use parlor_model::ModelEvent;
 
-/// Decodes these pieces. Adjacent deltas are joined.
-fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<ModelEvent>, Option<DecodeError>) {
-    testing::decode(ChunkDecoder::default(), pieces)
+/// Decodes these chunks. Adjacent deltas are joined.
+fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (Vec<ModelEvent>, Option<DecodeError>) {
+    testing::decode(ChunkDecoder::default(), chunks)
 }

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_across_pieces_up_to_a_limit() {
+    fn lines_are_counted_across_chunks_up_to_a_limit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("list");
         let line = format!("tfd: 1 {}\npos: 2\n", "x".repeat(90));

@@ -4,14 +4,14 @@ const LIMIT: usize = 8;
 
 /// Returns the number of bytes after which repetition is detected.
 fn detected_after(text: &str) -> Option<usize> {
-    detected_after_in_pieces(text, text.len().max(1), false)
+    detected_after_in_deltas(text, text.len().max(1), false)
 }
 
-fn detected_after_in_pieces(text: &str, piece: usize, is_data: bool) -> Option<usize> {
+fn detected_after_in_deltas(text: &str, delta: usize, is_data: bool) -> Option<usize> {
     let mut repeats = RepetitionDetector::new(LIMIT);
     let mut from = 0;
     while from < text.len() {
-        let to = text.ceil_char_boundary(from + piece);
+        let to = text.ceil_char_boundary(from + delta);
         if repeats.push(&text[from..to], is_data) {
             return Some(to);
         }
@@ -34,12 +34,12 @@ fn detects_a_repeated_passage() {
         let looping = format!("A beginning of its own. {}", passage.repeat(400));
         let whole = detected_after(&looping);
         assert!(whole.is_some(), "{passage}");
-        // Detection does not depend on the pieces: it occurs as soon as there is enough text.
+        // Detection does not depend on the deltas: it occurs as soon as there is enough text.
         let needed = passage.len() * LIMIT.max((MIN_PASSAGE_CHARS * LIMIT).div_ceil(passage.chars().count()));
-        for piece in [1, 7, 300] {
-            let at = detected_after_in_pieces(&looping, piece, false).expect(passage);
+        for delta in [1, 7, 300] {
+            let at = detected_after_in_deltas(&looping, delta, false).expect(passage);
             let late = 2 * MIN_CHECK_INTERVAL_BYTES.max(needed / CHECK_INTERVAL_DIVISOR);
-            assert!(at <= needed + late + piece, "{passage}: {at} > {needed}");
+            assert!(at <= needed + late + delta, "{passage}: {at} > {needed}");
         }
     }
 }
@@ -112,7 +112,7 @@ fn ignores_lists_tables_code_and_drawings() {
         assert_eq!(detected_after(&text), None, "{what}");
     }
     assert_eq!(
-        detected_after_in_pieces(&SENTENCE.repeat(100), 9, true),
+        detected_after_in_deltas(&SENTENCE.repeat(100), 9, true),
         None,
         "data of a panel"
     );
@@ -121,7 +121,7 @@ fn ignores_lists_tables_code_and_drawings() {
 #[test]
 fn detects_endless_code() {
     let code = format!("```\n{}", "    x += 1;\n".repeat(3 * MAX_TAIL_BYTES / 12));
-    let at = detected_after_in_pieces(&code, 100, false).expect("it is noticed");
+    let at = detected_after_in_deltas(&code, 100, false).expect("it is noticed");
     assert!(at < 2 * MAX_TAIL_BYTES, "{at}");
     assert!(detected_after(&"!".repeat(3 * MAX_TAIL_BYTES)).is_some());
 }
@@ -150,9 +150,9 @@ fn fence_needs_its_own_line() {
         ("~~~ `a`\n", true),
         ("``\n", false),
     ] {
-        for piece in 1..=text.len() {
+        for delta in 1..=text.len() {
             let mut fences = FenceTracker::default();
-            text.as_bytes().chunks(piece).for_each(|chunk| fences.push(chunk));
+            text.as_bytes().chunks(delta).for_each(|chunk| fences.push(chunk));
             assert_eq!(fences.open_fence.is_some(), is_open, "{text:?}");
         }
     }

@@ -251,9 +251,9 @@ fn ends_a_repeating_answer() {
     const SENTENCE: &str = "The model says that it does not know, and that it will say so. ";
     // Detection is not exact to the byte, because the text is checked at intervals.
     let longest = SENTENCE.len() * 80;
-    for piece in [text, thought] {
-        let pieces = std::iter::repeat_with(|| piece(SENTENCE)).take(500);
-        let (effects, message) = play([Input::Start].into_iter().chain(pieces).chain([finished()]));
+    for delta in [text, thought] {
+        let deltas = std::iter::repeat_with(|| delta(SENTENCE)).take(500);
+        let (effects, message) = play([Input::Start].into_iter().chain(deltas).chain([finished()]));
         assert_eq!(end_status(&effects), Some(RunStatus::Failed));
         assert_eq!(message.error.clone().unwrap().code, "answer_repeats");
         let part = message.nodes[0].parts[0].text();

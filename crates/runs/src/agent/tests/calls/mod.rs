@@ -56,7 +56,7 @@ fn tool_requests(calls: &[(&str, &str)]) -> Vec<Input> {
     for (index, (name, arguments)) in calls.iter().enumerate() {
         let (id, name) = (format!("id{index}"), (*name).to_owned());
         inputs.push(Input::Model(ModelEvent::ToolCall { index, id, name }));
-        // In two pieces, as they arrive.
+        // In two fragments, as they arrive.
         let (first, second) = arguments.split_at(arguments.len() / 2);
         for delta in [first, second] {
             let delta = delta.into();

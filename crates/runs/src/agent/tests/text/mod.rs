@@ -254,7 +254,7 @@ fn drops_held_text_when_broken_off() {
     assert_eq!(answer.text(), half, "the model ended like this: it is text");
 }
 
-/// Pieces of an answer: text, control text, and near misses of control text.
+/// Deltas of an answer: text, control text, and near misses of control text.
 fn fragment() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "See: ",
@@ -273,17 +273,17 @@ fn fragment() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// Splits a text into pieces of the given lengths, in turn.
+/// Splits a text into deltas of the given lengths, in turn.
 fn split_text(text: &str, lengths: &[usize]) -> Vec<String> {
-    let mut pieces = Vec::new();
+    let mut deltas = Vec::new();
     let mut characters = text.chars().peekable();
     for length in lengths.iter().cycle() {
         if characters.peek().is_none() {
             break;
         }
-        pieces.push(characters.by_ref().take(*length).collect());
+        deltas.push(characters.by_ref().take(*length).collect());
     }
-    pieces
+    deltas
 }
 
 properties! {
@@ -297,9 +297,9 @@ properties! {
     ) {
         let text = fragments.concat();
         let (_, whole) = play(AssistantMessage::new("x/m"), &[&text], FINISHED);
-        let pieces = split_text(&text, &lengths);
-        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
-        let (effects, answer) = play(AssistantMessage::new("x/m"), &pieces, FINISHED);
+        let deltas = split_text(&text, &lengths);
+        let deltas: Vec<&str> = deltas.iter().map(String::as_str).collect();
+        let (effects, answer) = play(AssistantMessage::new("x/m"), &deltas, FINISHED);
         prop_assert_eq!(&whole, &answer);
         let mut replayed = AssistantMessage::new("x/m");
         let mut kept = Vec::new();
