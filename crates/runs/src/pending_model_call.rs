@@ -134,3 +134,45 @@ impl PendingModelCall {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::channel::mpsc;
+    use parlor_model::FinishReason;
+
+    use super::*;
+
+    fn text(input: Option<Input>) -> Option<String> {
+        match input {
+            Some(Input::Model(ModelEvent::Text(text))) => Some(text),
+            _ => None,
+        }
+    }
+
+    #[tokio::test]
+    async fn takes_each_event_once_whoever_polls() {
+        let (sender, events) = mpsc::unbounded();
+        let send = |event| sender.unbounded_send(Input::Model(event)).unwrap();
+        let mut call = PendingModelCall::Streaming(events.boxed());
+        assert!(call.take_arrived().is_none());
+        send(ModelEvent::Text("a".into()));
+        send(ModelEvent::Text("b".into()));
+        assert_eq!(text(call.take_arrived()).as_deref(), Some("a"));
+        assert_eq!(text(call.take_arrived()).as_deref(), Some("b"));
+        assert!(call.take_arrived().is_none());
+        // A wait is woken, although the events were polled without it before.
+        let sent = async { send(ModelEvent::Text("c".into())) };
+        let (WaitOutcome::Input(waited), ()) = futures::join!(call.next(), sent) else {
+            panic!("nothing is prepared");
+        };
+        assert_eq!(text(Some(waited)).as_deref(), Some("c"));
+        send(ModelEvent::Finished(FinishReason::Stop));
+        send(ModelEvent::Text("after the end".into()));
+        assert!(matches!(
+            call.take_arrived(),
+            Some(Input::Model(ModelEvent::Finished(_)))
+        ));
+        assert!(call.take_arrived().is_none());
+        assert!(!call.is_awaiting_model());
+    }
+}
