@@ -48,6 +48,42 @@ async fn learns_what_a_model_rejects() {
             "/response_format",
         ),
         (
+            Anthropic,
+            "claude-old",
+            "output_config.format: Extra inputs are not permitted",
+            "/output_config/format",
+        ),
+        (
+            Anthropic,
+            "claude-old",
+            "This model does not support structured outputs.",
+            "/output_config/format",
+        ),
+        (
+            OpenAiResponses,
+            "gpt-x",
+            "Unsupported parameter: 'text.format' is not supported with this model.",
+            "/text",
+        ),
+        (
+            OpenAiResponses,
+            "gpt-x",
+            "Invalid schema for response_format 'answer': array schema missing items.",
+            "/text",
+        ),
+        (
+            Gemini,
+            "gemma-3",
+            "JSON mode is not enabled for models/gemma-3",
+            "/generationConfig/responseSchema",
+        ),
+        (
+            Gemini,
+            "gemini-3-pro-preview",
+            "The specified schema produces a constraint that has too many states for serving.",
+            "/generationConfig/responseMimeType",
+        ),
+        (
             OpenAiResponses,
             "gpt-x",
             "registry.ollama.ai/library/gemma does not support tools",
@@ -105,7 +141,10 @@ async fn learns_what_a_model_rejects() {
         if pointer == "/temperature" && kind == Anthropic {
             request.parameters.thinking_level = None;
         }
-        if pointer == "/response_format" {
+        if ["/response_format", "/output_config/format", "/text"].contains(&pointer)
+            || pointer.contains("/response")
+        {
+            request.tools.clear();
             request.answer_schema = Some(Arc::new(json!({ "type": "object" })));
         }
         let before = endpoint.capabilities(model);

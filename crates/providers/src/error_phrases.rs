@@ -42,7 +42,7 @@ const NO_SYSTEM_PHRASES: [&str; 7] = [
 
 /// Words of errors about the schema of an answer: of its field (OpenAI, Groq, DeepSeek, LM Studio), of its feature (OpenRouter), of
 /// what servers make of it (llama.cpp, vLLM).
-const ANSWER_SCHEMA_WORDS: [&str; 6] = [
+pub const ANSWER_SCHEMA_WORDS: [&str; 6] = [
     "response_format",
     "response format",
     "json_schema",

@@ -26,6 +26,7 @@ use self::{
 use super::{
     EndpointConfig,
     adapter::{Adapter, ShownFields},
+    error_phrases::ANSWER_SCHEMA_WORDS,
     http_endpoint::KnownModel,
     model_list::ModelList,
     rejection_text::RejectionText,
@@ -55,6 +56,8 @@ pub enum Feature {
     Temperature,
     ToolChoice,
     CacheMarks,
+    /// `output_config: {format}`, the schema of an answer.
+    AnswerSchema,
 }
 
 /// Anthropic's API.
@@ -103,6 +106,7 @@ impl Adapter for Anthropic {
             temperature: takes(Feature::Temperature),
             tool_choice: takes(Feature::ToolChoice),
             cache_marks: takes(Feature::CacheMarks),
+            answer_schema: takes(Feature::AnswerSchema),
             max_tokens: max_tokens.min(model.room.unwrap_or(max_tokens)),
         }
     }
@@ -147,27 +151,33 @@ fn rejected_feature(text: &RejectionText, form: &RequestForm, body: &Value) -> O
         _ => Feature::BudgetThinking,
     };
     let is_thinking = text.names(&["thinking", "redacted_thinking"]);
-    Some(if has("temperature") && text.names(&["temperature"]) {
-        Feature::Temperature
-    } else if has("tool_choice") && text.names(&["tool_choice"]) {
-        Feature::ToolChoice
-    } else if text.names(&["cache_control"]) {
-        Feature::CacheMarks
-    } else if is_thinking && (text.names(&["signature"]) || text.contains(&["messages."])) {
-        Feature::EarlierThinking
-    } else if has("thinking")
-        && (text.contains(&["thinking."])
-            || text.names(&["adaptive", "budget_tokens"])
-            || is_disabled && is_thinking && text.names(&["disabled"]))
-    {
-        thinking_form
-    } else if has("output_config") && text.names(&["effort", "output_config"]) {
-        Feature::Effort
-    } else if is_thinking && text.names(&["block", "blocks", "content"]) {
-        Feature::EarlierThinking
-    } else if has("thinking") && text.rejects(&["thinking"]) {
-        thinking_form
-    } else {
-        return None;
-    })
+    let has_answer_schema = body.pointer("/output_config/format").is_some();
+    let is_of_output = text.names(&["output_config"]) && !text.names(&["effort"]);
+    Some(
+        if has_answer_schema && (is_of_output || text.contains(&ANSWER_SCHEMA_WORDS)) {
+            Feature::AnswerSchema
+        } else if has("temperature") && text.names(&["temperature"]) {
+            Feature::Temperature
+        } else if has("tool_choice") && text.names(&["tool_choice"]) {
+            Feature::ToolChoice
+        } else if text.names(&["cache_control"]) {
+            Feature::CacheMarks
+        } else if is_thinking && (text.names(&["signature"]) || text.contains(&["messages."])) {
+            Feature::EarlierThinking
+        } else if has("thinking")
+            && (text.contains(&["thinking."])
+                || text.names(&["adaptive", "budget_tokens"])
+                || is_disabled && is_thinking && text.names(&["disabled"]))
+        {
+            thinking_form
+        } else if has("output_config") && text.names(&["effort", "output_config"]) {
+            Feature::Effort
+        } else if is_thinking && text.names(&["block", "blocks", "content"]) {
+            Feature::EarlierThinking
+        } else if has("thinking") && text.rejects(&["thinking"]) {
+            thinking_form
+        } else {
+            return None;
+        },
+    )
 }

@@ -32,6 +32,7 @@ pub struct RequestForm {
     pub temperature: bool,
     pub tool_choice: bool,
     pub cache_marks: bool,
+    pub answer_schema: bool,
     /// The maximum length of an answer unless the user sets one.
     pub max_tokens: u64,
 }
@@ -146,6 +147,12 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
     // A model that is forced to call a tool can't think.
     let thinks = !is_forced && add_thinking(&mut fields, request, form, max_tokens);
     add_temperature(&mut fields, &request.parameters, form, thinks);
+    if form.answer_schema
+        && let Some(schema) = &request.answer_schema
+    {
+        let output = fields.entry("output_config").or_insert_with(|| json!({}));
+        output["format"] = json!({ "type": "json_schema", "schema": schema });
+    }
     let mut system = Vec::new();
     let mut sent: Vec<RequestMessage> = Vec::new();
     for (at, message) in messages.iter().enumerate() {

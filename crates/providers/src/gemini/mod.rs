@@ -46,6 +46,8 @@ pub enum Feature {
     MissingSignatures,
     /// The signatures of earlier answers.
     EarlierSignatures,
+    /// `responseSchema`, the schema of an answer.
+    AnswerSchema,
 }
 
 /// The names of signatures.
@@ -56,6 +58,16 @@ const SIGNATURE_NAMES: [&str; 6] = [
     "thought signatures",
     "thoughtsignature",
     "thoughtsignatures",
+];
+
+/// Words of errors about the schema of an answer. A request with one has no tools.
+const ANSWER_SCHEMA_WORDS: [&str; 6] = [
+    "schema",
+    "json mode",
+    "response_mime_type",
+    "responsemimetype",
+    "response mime type",
+    "structured output",
 ];
 
 /// The names of the settings of thinking.
@@ -106,6 +118,7 @@ impl Adapter for Gemini {
             thinking: ThinkingForm::choose(model.name, &model.capabilities(), takes),
             needs_signatures: thinking::needs_signatures(model.name) || !takes(Feature::MissingSignatures),
             earlier_signatures: takes(Feature::EarlierSignatures),
+            answer_schema: takes(Feature::AnswerSchema),
             system: model.takes_any(AnyFeature::System),
         }
     }
@@ -116,7 +129,7 @@ impl Adapter for Gemini {
 
     fn learn(&self, rejected: &Rejected<'_, Self>) -> Option<Lesson<Feature>> {
         let form = rejected.form;
-        let own = || rejected_feature(&rejected.text()?, form);
+        let own = || rejected_feature(&rejected.text()?, form, rejected.request);
         let feature = rejected.common_feature(form.system).or_else(own)?;
         Some(Lesson::Without(feature))
     }
@@ -136,8 +149,15 @@ impl Adapter for Gemini {
 }
 
 /// Returns the feature that a server rejects in these words.
-fn rejected_feature(text: &RejectionText, form: &RequestForm) -> Option<AnyFeature<Feature>> {
-    let feature = if text.names(&SIGNATURE_NAMES) {
+fn rejected_feature(
+    text: &RejectionText,
+    form: &RequestForm,
+    request: &ModelRequest,
+) -> Option<AnyFeature<Feature>> {
+    let has_answer_schema = form.answer_schema && request.answer_schema.is_some();
+    let feature = if has_answer_schema && text.contains(&ANSWER_SCHEMA_WORDS) {
+        Feature::AnswerSchema
+    } else if text.names(&SIGNATURE_NAMES) {
         match text.contains(&["missing", "without", "required"]) && !form.needs_signatures {
             true => Feature::MissingSignatures,
             false => Feature::EarlierSignatures,

@@ -26,6 +26,7 @@ pub struct RequestForm {
     /// True if the model takes the signatures of earlier answers.
     pub earlier_signatures: bool,
     pub system: bool,
+    pub answer_schema: bool,
 }
 
 /// The body of `generateContent` and `streamGenerateContent`.
@@ -178,6 +179,12 @@ fn generation_config(request: &ModelRequest, form: &RequestForm) -> Map<String, 
     }
     if let Some(thinking) = form.thinking.config(parameters.thinking()) {
         config.insert("thinkingConfig".into(), thinking);
+    }
+    if form.answer_schema
+        && let Some(schema) = &request.answer_schema
+    {
+        config.insert("responseMimeType".into(), json!("application/json"));
+        config.insert("responseSchema".into(), json!(schema));
     }
     config
 }

@@ -21,6 +21,7 @@ use self::{
 use super::{
     EndpointConfig,
     adapter::{Adapter, ShownFields},
+    error_phrases::ANSWER_SCHEMA_WORDS,
     http_endpoint::KnownModel,
     images::{self, ImageClient},
     model_list::{ModelList, OPENAI_LIST},
@@ -48,6 +49,8 @@ pub enum Feature {
     Phase,
     Temperature,
     ToolChoice,
+    /// `text: {format}`, the schema of an answer.
+    AnswerSchema,
 }
 
 /// Phrases that reject the reasoning of earlier answers.
@@ -106,6 +109,7 @@ impl Adapter for OpenAiResponses {
             phase: takes(Feature::Phase),
             temperature: takes(Feature::Temperature),
             tool_choice: takes(Feature::ToolChoice),
+            answer_schema: takes(Feature::AnswerSchema),
         }
     }
 
@@ -137,7 +141,11 @@ impl Adapter for OpenAiResponses {
 fn rejected_feature(text: &RejectionText, body: &Value) -> Option<Feature> {
     let has = |pointer: &str| body.pointer(pointer).is_some();
     Some(
-        if has_provider_items(body) && text.contains(&EARLIER_REASONING_PHRASES) {
+        if has("/text/format")
+            && (text.contains(&ANSWER_SCHEMA_WORDS) || text.rejects(&["text.format", "text"]))
+        {
+            Feature::AnswerSchema
+        } else if has_provider_items(body) && text.contains(&EARLIER_REASONING_PHRASES) {
             Feature::EarlierReasoning
         } else if has_phases(body) && text.rejects(&["phase"]) {
             Feature::Phase

@@ -24,6 +24,7 @@ pub struct RequestForm {
     pub phase: bool,
     pub temperature: bool,
     pub tool_choice: bool,
+    pub answer_schema: bool,
 }
 
 /// A streamed request.
@@ -62,6 +63,12 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
         }
         // The field can force one tool or any tool, but not each of several.
         tools => require_tools(&mut messages, tools),
+    }
+    if form.answer_schema
+        && let Some(schema) = &request.answer_schema
+    {
+        let format = json!({ "type": "json_schema", "name": "answer", "schema": schema });
+        fields.insert("text".into(), json!({ "format": format }));
     }
     let mut instructions = String::new();
     let mut input = Vec::new();

@@ -1,7 +1,8 @@
-//! Tools in the form that a kind of endpoint takes. Their schemas and names come from anywhere, and one that a server refuses
+//! Tools, and the schema of an answer ([`answers`]), in the form that a kind of endpoint takes. Their schemas and names come from anywhere, and one that a server refuses
 //! fails the whole request: schemas are rewritten ([`normalize`], [`fold`], [`gemini`]), names are replaced and given back in the
 //! calls ([`names`]), and what a server refuses all the same is left out from then on ([`refusal`]).
 
+mod answers;
 mod calls;
 mod fold;
 mod gemini;
@@ -22,6 +23,7 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value};
 
 use self::{
+    answers::adapt_answer,
     calls::{SentNames, restore_calls},
     names::ArgumentNames,
     refusal::{ToolRefusal, find_refusal},
@@ -159,7 +161,10 @@ impl ToolForms {
                 tools,
                 force_tools: request.force_tools.iter().map(sent_name).collect(),
                 continues_answer: request.continues_answer,
-                answer_schema: request.answer_schema.clone(),
+                answer_schema: request
+                    .answer_schema
+                    .as_ref()
+                    .map(|schema| Arc::new(adapt_answer(schema, self.kind))),
                 parameters: request.parameters.clone(),
             },
             names,

@@ -1,5 +1,7 @@
 //! Requests match golden JSON.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::super::{
@@ -20,6 +22,7 @@ const FORM: RequestForm = RequestForm {
     temperature: true,
     tool_choice: true,
     cache_marks: true,
+    answer_schema: true,
     max_tokens: 32_000,
 };
 
@@ -366,4 +369,29 @@ fn continuation_request_depends_on_final_block() {
         expected.extend(has_prompt.then(|| prompt.clone()));
         assert_eq!(sent["messages"].as_array().unwrap()[1..], expected);
     }
+}
+
+#[test]
+fn sends_the_schema_of_an_answer() {
+    let mut request = ModelRequest::new("m", vec![user("Why?")]);
+    request.parameters = parameters("", "high", "");
+    request.answer_schema = Some(Arc::new(json!({ "type": "object" })));
+    let format = json!({ "type": "json_schema", "schema": { "type": "object" } });
+    assert_eq!(
+        body(&request, PLAIN)["output_config"],
+        json!({ "effort": "high", "format": format })
+    );
+    let plain = RequestForm {
+        effort: false,
+        ..PLAIN
+    };
+    assert_eq!(
+        body(&request, plain)["output_config"],
+        json!({ "format": format })
+    );
+    let refused = RequestForm {
+        answer_schema: false,
+        ..plain
+    };
+    assert!(body(&request, refused).get("output_config").is_none());
 }

@@ -1,5 +1,7 @@
 //! Requests match golden JSON.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::super::{
@@ -15,6 +17,7 @@ const FORM: RequestForm = RequestForm {
     needs_signatures: true,
     earlier_signatures: true,
     system: true,
+    answer_schema: true,
 };
 
 fn user(text: &str) -> ModelMessage {
@@ -273,4 +276,21 @@ fn code_and_its_result_go_back_as_they_came() {
         unsigned[1],
         json!({ "executableCode": { "language": "PYTHON", "code": "1+1" } })
     );
+}
+
+#[test]
+fn sends_the_schema_of_an_answer() {
+    let mut request = ModelRequest::new("m", vec![user("Why?")]);
+    request.answer_schema = Some(Arc::new(json!({ "type": "object" })));
+    let sent = &body(&request, FORM)["generationConfig"];
+    assert_eq!(
+        (&sent["responseMimeType"], &sent["responseSchema"]),
+        (&json!("application/json"), &json!({ "type": "object" }))
+    );
+    let refused = RequestForm {
+        answer_schema: false,
+        ..FORM
+    };
+    let sent = &body(&request, refused)["generationConfig"];
+    assert!(sent.get("responseMimeType").is_none() && sent.get("responseSchema").is_none());
 }

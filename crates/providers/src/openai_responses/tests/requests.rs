@@ -1,5 +1,7 @@
 //! Requests match golden JSON.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::super::{
@@ -17,6 +19,7 @@ const FORM: RequestForm = RequestForm {
     phase: true,
     temperature: true,
     tool_choice: true,
+    answer_schema: true,
 };
 
 /// The form for a server that takes none of the optional fields.
@@ -28,6 +31,7 @@ const BARE: RequestForm = RequestForm {
     phase: false,
     temperature: false,
     tool_choice: false,
+    answer_schema: false,
 };
 
 fn user(text: &str) -> ModelMessage {
@@ -283,4 +287,15 @@ fn reasoning_that_ends_after_its_call_stays_before_it() {
         json!([call])
     );
     assert_eq!(sent_back(&events(vec![]), &["c1"], FORM), json!([call]));
+}
+
+#[test]
+fn sends_the_schema_of_an_answer() {
+    let mut request = ModelRequest::new("m", vec![user("Why?")]);
+    request.answer_schema = Some(Arc::new(json!({ "type": "object" })));
+    assert_eq!(
+        body(&request, FORM)["text"],
+        json!({ "format": { "type": "json_schema", "name": "answer", "schema": { "type": "object" } } })
+    );
+    assert!(body(&request, BARE).get("text").is_none());
 }
