@@ -1,11 +1,8 @@
 //! Unknown fields of chat completions.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, collections::BTreeMap};
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, Visitor},
-};
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
 use crate::unreadable::raw_excerpt;
@@ -131,60 +128,39 @@ fn is_empty_value(value: &Value) -> bool {
     }
 }
 
-/// Returns true if no delta of a chunk has a field that is neither read nor ignored. It reads the names alone.
+/// Returns true if no delta of a chunk has a field with a value that is neither read nor ignored. It reads the names alone.
 fn has_known_fields_only(data: &str) -> bool {
     #[derive(Deserialize)]
-    struct Chunk {
-        choices: Vec<Choice>,
+    struct Chunk<'a> {
+        #[serde(borrow)]
+        choices: Vec<Choice<'a>>,
     }
     #[derive(Deserialize)]
-    struct Choice {
-        delta: Option<FieldNames>,
-        message: Option<FieldNames>,
+    struct Choice<'a> {
+        #[serde(borrow)]
+        delta: Option<Fields<'a>>,
+        #[serde(borrow)]
+        message: Option<Fields<'a>>,
     }
-    let are_known = |names: &Option<FieldNames>| names.as_ref().is_none_or(|names| names.are_known);
-    let chunk = serde_json::from_str::<Chunk>(data);
-    chunk.is_ok_and(|chunk| {
-        let mut choices = chunk.choices.iter();
-        choices.all(|choice| are_known(&choice.delta) && are_known(&choice.message))
+    /// Which fields there are, and whether they are null.
+    type Fields<'a> = BTreeMap<FieldName<'a>, Option<IgnoredAny>>;
+
+    let Ok(chunk) = serde_json::from_str::<Chunk>(data) else {
+        return false;
+    };
+    let deltas = chunk
+        .choices
+        .iter()
+        .flat_map(|choice| [&choice.delta, &choice.message]);
+    let mut fields = deltas.flatten().flatten();
+    fields.all(|(FieldName(name), value)| {
+        let name = &**name;
+        value.is_none() || KNOWN_DELTA_FIELDS.contains(&name) || IGNORED_DELTA_FIELDS.contains(&name)
     })
 }
 
-/// The names of an object's fields that are not null.
-struct FieldNames {
-    /// True if each of them is read or ignored.
-    are_known: bool,
-}
-
-impl<'de> Deserialize<'de> for FieldNames {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct NamesVisitor;
-
-        impl<'de> Visitor<'de> for NamesVisitor {
-            type Value = FieldNames;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<FieldNames, A::Error> {
-                let mut are_known = true;
-                while let Some((FieldName(name), value)) = fields.next_entry()? {
-                    let (name, value): (&str, Option<IgnoredAny>) = (&name, value);
-                    are_known &= value.is_none()
-                        || KNOWN_DELTA_FIELDS.contains(&name)
-                        || IGNORED_DELTA_FIELDS.contains(&name);
-                }
-                Ok(FieldNames { are_known })
-            }
-        }
-
-        from.deserialize_map(NamesVisitor)
-    }
-}
-
 /// The name of a field, which is copied only if it has escapes.
-#[derive(Deserialize)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
@@ -215,6 +191,7 @@ mod tests {
                 r#"{"choices":[{"delta":{"blorp":null,"blorp":"b"}}]}"#,
                 &["blorp"],
             ),
+            (r#"{"choices":[{"delta":{"blorp":"b","blorp":null}}]}"#, &[]),
             (
                 r#"{"choices":[{"delta":{"content":"a"},"message":{"blorp":"b"}}]}"#,
                 &[],
