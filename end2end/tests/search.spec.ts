@@ -67,8 +67,9 @@ test('finds what is not loaded in a conversation', async ({ chat, page, parlor, 
 
 test('goes from one place in a conversation to the next', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'An answer.' }] });
-  const path = await runConversation(parlor.url, 'Pangolin number 0');
-  await continueConversation(parlor.url, path, Array.from({ length: 24 }, (_, n) => `Pangolin number ${n + 1}`));
+  // The time stands right after a question: a period ends the number.
+  const path = await runConversation(parlor.url, 'Pangolin number 0.');
+  await continueConversation(parlor.url, path, Array.from({ length: 24 }, (_, n) => `Pangolin number ${n + 1}.`));
   await page.goto(path);
   await chat.ready();
   await page.keyboard.press('Control+Shift+F');
@@ -84,18 +85,18 @@ test('goes from one place in a conversation to the next', async ({ chat, page, p
   await field(page).fill('pangolin number');
   await expect(found(page)).toHaveCount(19);
   // Those that were not shown are places, too.
-  await found(page).filter({ hasText: 'Pangolin number 24' }).click();
+  await found(page).filter({ hasText: 'Pangolin number 24.' }).click();
   const steps = page.getByRole('group', { name: 'Found in this chat' });
   const place = page.getByRole('status').filter({ hasText: ' of ' });
   await expect(place).toHaveText('25 of 25');
   await expect(steps.getByRole('button', { name: 'Next place' })).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(place).toHaveText('1 of 25');
-  await expect(page.getByRole('article').getByText('Pangolin number 0', { exact: true })).toBeInViewport();
+  await expect(page.getByRole('article').getByText('Pangolin number 0.')).toBeInViewport();
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('ArrowUp');
   await expect(place).toHaveText('24 of 25');
-  await expect(page.getByRole('article').getByText('Pangolin number 23')).toBeInViewport();
+  await expect(page.getByRole('article').getByText('Pangolin number 23.')).toBeInViewport();
   await expect.poll(() => marks(page)).toEqual(['Pangolin', 'number']);
   await expectAccessibleInBothThemes(page);
   await screenshots(page, 'find');
