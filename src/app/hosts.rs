@@ -1,5 +1,6 @@
 //! The host names under which Parlor answers: those of the settings, and the one under which the first account was made. The latter
-//! is stored in the data folder, a line each, so that a new Parlor works where it was set up without a change of its settings.
+//! is stored in the data folder, a line each, so that a new Parlor works where it was set up without a change of its settings. Several
+//! nodes store it in their database, too.
 //!
 //! A page of another site can make its own name resolve to Parlor's address (DNS rebinding), so every other name is rejected. An IP
 //! address needs no list: a browser that shows it has loaded the page from there.
@@ -8,23 +9,42 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     path::PathBuf,
+    time::{Duration, Instant},
 };
 
 use parking_lot::RwLock;
+use tokio::sync::Mutex;
 
 use parlor_base::settings::{AuthMode, Settings};
+use parlor_storage::{Storage, StorageError};
 
 /// The file in the data folder.
 const FILE_NAME: &str = "hosts";
+
+/// The time between two reads of the names that nodes have stored.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The host names that requests may have.
 #[derive(Debug)]
 pub struct Hosts {
     configured: Vec<String>,
     stored: RwLock<Vec<String>>,
+    /// The names that nodes have stored.
+    shared: RwLock<Vec<String>>,
+    /// The time at which these were read last.
+    reloaded: Mutex<Option<Instant>>,
     file: PathBuf,
     /// True with accounts. Without them, everybody who reaches Parlor would have all conversations, so it answers on loopback only.
     accepts_addresses: bool,
+}
+
+/// The reason why a name was not added.
+#[derive(Debug, thiserror::Error)]
+pub enum HostNotStored {
+    #[error("the data folder can't be written: {0}")]
+    Folder(#[from] io::Error),
+    #[error(transparent)]
+    Database(#[from] StorageError),
 }
 
 impl Hosts {
@@ -48,6 +68,8 @@ impl Hosts {
         Self {
             configured: settings.server.allowed_hosts.clone(),
             stored: RwLock::new(stored),
+            shared: RwLock::default(),
+            reloaded: Mutex::default(),
             file,
             accepts_addresses: has_accounts,
         }
@@ -61,7 +83,9 @@ impl Hosts {
     /// Returns true if the settings or the data folder have a name.
     pub fn contains(&self, name: &str) -> bool {
         let is_name = |host: &String| host.eq_ignore_ascii_case(name);
-        self.configured.iter().any(is_name) || self.stored.read().iter().any(is_name)
+        self.configured.iter().any(is_name)
+            || self.stored.read().iter().any(is_name)
+            || self.shared.read().iter().any(is_name)
     }
 
     /// Returns all names.
@@ -73,15 +97,46 @@ impl Hosts {
 
     /// Returns the stored names.
     pub fn stored(&self) -> Vec<String> {
-        self.stored.read().clone()
+        let mut stored = self.stored.read().clone();
+        let shared = self.shared.read();
+        stored.extend(
+            shared
+                .iter()
+                .filter(|name| !stored.contains(name))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+        stored
     }
 
-    /// Adds a name for good.
+    /// Reads the names that nodes have stored, once a second at most. Returns true if they may be others than before.
+    pub async fn reload_shared(&self, storage: &dyn Storage) -> bool {
+        if !self.accepts_addresses || !storage.has_nodes() {
+            return false;
+        }
+        // Requests that come meanwhile wait for what this one finds.
+        let mut reloaded = self.reloaded.lock().await;
+        if reloaded.is_none_or(|at| at.elapsed() >= RELOAD_INTERVAL) {
+            match storage.hosts().await {
+                Ok(names) => *self.shared.write() = names,
+                Err(error) => tracing::warn!(%error, "the host names of other nodes can't be read"),
+            }
+            *reloaded = Some(Instant::now());
+        }
+        true
+    }
+
+    /// Adds a name for good, for all nodes.
     ///
     /// # Errors
     ///
-    /// If it can't be stored. Then it is not added.
-    pub fn add(&self, name: &str) -> io::Result<()> {
+    /// If it can't be stored.
+    pub async fn add_everywhere(&self, name: &str, storage: &dyn Storage) -> Result<(), HostNotStored> {
+        self.add(name)?;
+        Ok(storage.add_host(&name.to_ascii_lowercase()).await?)
+    }
+
+    fn add(&self, name: &str) -> io::Result<()> {
         if self.contains(name) {
             return Ok(());
         }

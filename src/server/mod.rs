@@ -161,7 +161,7 @@ impl Server {
                 files.clone(),
                 storage.clone(),
             ),
-            pubmed: pubmed::connect(&settings),
+            pubmed: pubmed::connect(&settings, nodes::shared_turns(&storage, "PubMed")),
             settings,
             storage: storage.clone(),
             journal: journal.clone(),
@@ -214,6 +214,7 @@ impl Server {
         let leptos = LeptosOptions::builder().output_name("parlor").build();
         let shutdown = CancellationToken::new();
         let hosts = Hosts::open(&settings);
+        hosts.reload_shared(&*storage).await;
         let readiness = Readiness::new(storage.clone(), journal.clone(), &settings);
         let stored_work = LastAnswer::new(&settings);
         let settings = Arc::new(settings);

@@ -1,8 +1,9 @@
 //! This process as one of several nodes on a database (`docs/nodes.md`): its lease, the work that it takes over, and what it learns
 //! of the commits of others.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use tokio::{
     sync::mpsc,
     task::{JoinHandle, JoinSet},
@@ -13,14 +14,65 @@ use tokio_util::sync::CancellationToken;
 use crate::app::{AppState, deletion};
 use parlor_storage::{
     Storage, StorageError,
+    limits::LimitKey,
     nodes::{CommitHint, SharedChanges},
 };
+use parlor_web::services::SharedTurns;
 
 /// The number of commits of other nodes that wait to be looked at. Further ones wait in the connection.
 const MAX_WAITING_HINTS: usize = 256;
 
 /// The time after which an extension of the lease that failed is tried again.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
+
+/// The turns at a service, which has one limit for all nodes.
+struct ServiceTurns {
+    storage: Arc<dyn Storage>,
+    service: &'static str,
+}
+
+/// Returns the turns that the nodes share at a service; `None` if this is the only process.
+pub(super) fn shared_turns(
+    storage: &Arc<dyn Storage>,
+    service: &'static str,
+) -> Option<Arc<dyn SharedTurns>> {
+    let turns = ServiceTurns {
+        storage: storage.clone(),
+        service,
+    };
+    storage.has_nodes().then(|| Arc::new(turns) as _)
+}
+
+impl ServiceTurns {
+    fn key(&self) -> LimitKey {
+        LimitKey::new("turns of service", self.service)
+    }
+}
+
+impl fmt::Debug for ServiceTurns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ServiceTurns").field(&self.service).finish()
+    }
+}
+
+#[async_trait]
+impl SharedTurns for ServiceTurns {
+    async fn take(&self, interval: Duration) -> Option<Duration> {
+        match self.storage.take_turn(self.key(), interval, Duration::ZERO).await {
+            Ok(wait) => wait,
+            Err(error) => {
+                tracing::warn!(%error, service = self.service, "its turns are not shared with other nodes");
+                None
+            }
+        }
+    }
+
+    async fn pause(&self, pause: Duration) {
+        if let Err(error) = self.storage.pause_turns(self.key(), pause).await {
+            tracing::warn!(%error, service = self.service, "its pause is not shared with other nodes");
+        }
+    }
+}
 
 /// Extends the lease while the server starts, until the returned set is dropped. Its loss is found when the server serves.
 pub(super) fn renew_during_start(storage: Arc<dyn Storage>, every: Duration) -> JoinSet<()> {
@@ -202,6 +254,7 @@ impl Watch {
         if now.access != self.shared.access {
             self.app.access.recheck();
         }
+        self.app.accounts.learn_setup().await?;
         if now.endpoints != self.shared.endpoints {
             self.app.endpoints.reload().await?;
         }

@@ -39,8 +39,8 @@ use parlor_protocol::{
 };
 use parlor_providers::Models;
 use parlor_storage::{
-    Change, ConversationChange, Outcome, Queues, RunChange, RunKey, RunOutput, Storage, StorageError,
-    StorageErrorKind,
+    Change, ChangeRejection, ConversationChange, Outcome, Queues, RunChange, RunKey, RunOutput, Storage,
+    StorageError, StorageErrorKind,
 };
 use parlor_tools::ToolRegistry;
 
@@ -321,7 +321,14 @@ impl Runs {
                     return;
                 }
             };
-            let outcome = runs.0.journal.submit(change).await.map_err(StartError::from);
+            let outcome = runs.0.journal.submit(change).await;
+            let outcome = outcome.map_err(|error| match (error, limit) {
+                // At other nodes.
+                (JournalError::Rejected(ChangeRejection::TooManyRuns), Some(limit)) => {
+                    StartError::Refused(CallRefusal::Runs { limit })
+                }
+                (error, _) => error.into(),
+            });
             let has_started = matches!(outcome, Ok(Outcome::Started { again: false, .. }));
             if !has_started {
                 let held_place = slot.take().is_some();

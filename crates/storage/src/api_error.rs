@@ -192,6 +192,11 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::TooLarge,
                 "You have reached the limit of jobs (setting jobs.stored). Nothing was started; delete one first.",
             ),
+            ChangeRejection::TooManyRuns => Self::new(
+                ErrorCode::LimitReached,
+                "You have reached the limit of answers at the same time (setting accounts.runs). Nothing was sent; wait for the end of one, \
+                 or stop one.",
+            ),
             ChangeRejection::TooManyJobs => Self::new(
                 ErrorCode::LimitReached,
                 "You have reached the limit of jobs at the same time (setting jobs.running). Nothing was started; wait for the end of one, \

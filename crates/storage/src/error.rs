@@ -22,6 +22,11 @@ pub enum StorageError {
         "other nodes work on this database, or were killed a moment ago: stop them and try again in some seconds, or set nodes.enabled"
     )]
     NodesAtWork,
+    #[error(
+        "nodes of an older version work on this database, and can't work with the tables of this one. Nothing was changed: stop them all, \
+         and start this one again after some seconds"
+    )]
+    OlderNodesAtWork,
     #[error("PostgreSQL 14 or newer is needed, and the server is {0}")]
     OldPostgres(String),
     #[error(

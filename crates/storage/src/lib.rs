@@ -53,6 +53,7 @@ pub mod endpoints;
 mod error;
 pub mod file_list;
 pub mod jobs;
+pub mod limits;
 pub mod nodes;
 pub mod operations;
 mod outcome;
@@ -169,6 +170,7 @@ pub trait Storage:
     + projects::ProjectStorage
     + schedules::ScheduleStorage
     + jobs::JobStorage
+    + limits::LimitStorage
     + nodes::NodeStorage
     + operations::OperationsStorage
     + shares::ShareStorage

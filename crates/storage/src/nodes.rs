@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use tokio::sync::mpsc;
 
-use super::{RunKey, StorageError, jobs::JobKey};
+use super::{RunKey, StorageError, TokenHash, jobs::JobKey};
 use parlor_protocol::{MessageId, Position, UserId, intent::ApprovalAnswer};
 
 /// A commit of another node. It may be lost, and says only where to look.
@@ -83,4 +83,19 @@ pub trait NodeStorage {
     ///
     /// If the connection is lost.
     async fn follow_commits(&self, hints: mpsc::Sender<CommitHint>) -> Result<(), StorageError>;
+
+    /// Stores a host name under which Parlor was set up, for all nodes.
+    async fn add_host(&self, name: &str) -> Result<(), StorageError>;
+
+    /// Returns the host names that nodes have stored.
+    async fn hosts(&self) -> Result<Vec<String>, StorageError>;
+
+    /// Lets every node accept a token with which the first account is made, as long as this node is at work.
+    async fn add_setup_token(&self, token: TokenHash) -> Result<(), StorageError>;
+
+    /// Deletes these tokens, because the account is made.
+    async fn delete_setup_tokens(&self) -> Result<(), StorageError>;
+
+    /// Returns true if a node at work has this token.
+    async fn is_setup_token(&self, token: TokenHash) -> Result<bool, StorageError>;
 }

@@ -99,6 +99,8 @@ pub enum ChangeRejection {
     ColumnSourcesFull,
     #[error("the limit of corrections is reached")]
     CorrectionsFull,
+    #[error("the limit of active answers is reached")]
+    TooManyRuns,
     #[error("the limit of running jobs is reached")]
     TooManyJobs,
     #[error("another model server has this name")]

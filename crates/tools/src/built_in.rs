@@ -96,7 +96,7 @@ mod tests {
         // Not every machine has certificates.
         settings.tools.pubmed.base_url = "http://127.0.0.1:1/eutils".into();
         change(&mut settings);
-        let pubmed = pubmed::connect(&settings).ok();
+        let pubmed = pubmed::connect(&settings, None).ok();
         let files =
             Files::open(folder.path(), storage.clone(), journal.clone(), &settings).expect("a folder");
         let models = Arc::new(Models::new(ModelsConfig::default()));

@@ -13,15 +13,25 @@ use parlor_storage::{
 };
 
 impl Accounts {
-    /// Returns a new token for the first account, if there is none yet and accounts have passwords. Earlier tokens become
-    /// invalid.
+    /// Returns a new token for the first account, if there is none yet and accounts have passwords. Earlier tokens of this
+    /// process become invalid; every node accepts those of the others.
     pub async fn new_setup_token(&self) -> Result<Option<String>, ApiError> {
         if self.mode() != AuthMode::Password || self.storage.has_accounts().await? {
             return Ok(None);
         }
         let token = secret::generate("")?;
-        *self.setup.lock() = Some(secret::sha256(&token));
+        let hash = secret::sha256(&token);
+        self.storage.add_setup_token(hash).await?;
+        *self.setup.lock() = Some(hash);
         Ok(Some(token))
+    }
+
+    /// Learns that the first account was made at another node.
+    pub async fn learn_setup(&self) -> Result<(), StorageError> {
+        if self.is_awaiting_setup() && self.storage.has_accounts().await? {
+            *self.setup.lock() = None;
+        }
+        Ok(())
     }
 
     /// Returns true while a setup token is valid, which it is until the first account is made.
@@ -48,16 +58,22 @@ impl Accounts {
         from: ClientAddress,
     ) -> Result<UserId, AttemptError> {
         let key = AttemptKey::Address(counted_address(from.0));
-        let begun = self.begin_attempt(std::slice::from_ref(&key))?;
+        let begun = self.attempts.begin(std::slice::from_ref(&key)).await?;
         // The hash of a guess says nothing about the token, so the comparison need not take constant time.
-        let is_valid = secret::parse(token.trim(), "").is_some_and(|hash| *self.setup.lock() == Some(hash));
+        let hash = secret::parse(token.trim(), "");
+        let is_own = hash.is_some() && *self.setup.lock() == hash;
+        let is_valid = match hash {
+            // Another node has printed it.
+            Some(hash) if !is_own => self.storage.is_setup_token(hash).await?,
+            _ => is_own,
+        };
         if !is_valid {
             return Err(AttemptError::Refused(ApiError::new(
                 ErrorCode::Forbidden,
                 "This is not the setup token. No account was made; open the address that Parlor prints when it starts.",
             )));
         }
-        self.attempts.lock().refund(&key, begun);
+        self.attempts.succeed(std::slice::from_ref(&key), begun).await;
         let user_id = if keeps_local_data {
             UserId::LOCAL
         } else {
@@ -66,6 +82,10 @@ impl Accounts {
         self.create(user_id, (name, password), AccountWarrant::Setup)
             .await?;
         *self.setup.lock() = None;
+        // They make no account any more.
+        if let Err(error) = self.storage.delete_setup_tokens().await {
+            tracing::warn!(%error, "the tokens for the first account are not deleted");
+        }
         Ok(user_id)
     }
 
@@ -80,7 +100,9 @@ impl Accounts {
             return Err(AttemptError::Refused(crate::app::not_found()));
         }
         // Limits how many accounts an address makes, and how many names it tries.
-        self.begin_attempt(&[AttemptKey::SignUps(counted_address(from.0))])?;
+        self.attempts
+            .begin(&[AttemptKey::SignUps(counted_address(from.0))])
+            .await?;
         let user_id = UserId::new();
         Ok(self
             .create(user_id, (name, password), AccountWarrant::SignUp)

@@ -29,11 +29,7 @@ mod sessions;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    net::IpAddr,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 
@@ -67,7 +63,7 @@ pub struct Accounts {
     journal: Journal,
     monitor: Arc<AccessMonitor>,
     passwords: Passwords,
-    attempts: Mutex<Attempts>,
+    attempts: Attempts,
     requests: RequestLimiter,
     session_uses: LastUses<SessionId>,
     /// The OpenID provider, with "oidc".
@@ -103,8 +99,8 @@ impl Accounts {
     ) -> Self {
         Self {
             passwords: Passwords::new(settings.password_characters, settings.password_checks),
-            attempts: Mutex::new(Attempts::new(settings.sign_in_attempts, settings.sign_in_wait)),
-            requests: RequestLimiter::new(settings.requests_per_minute),
+            attempts: Attempts::new(settings.sign_in_attempts, settings.sign_in_wait, &storage),
+            requests: RequestLimiter::new(settings.requests_per_minute, &storage),
             session_uses: LastUses::default(),
             setup: Mutex::default(),
             provider: (settings.auth == AuthMode::Oidc).then(|| Provider::new(settings.oidc.clone())),
@@ -128,8 +124,17 @@ impl Accounts {
     /// # Errors
     ///
     /// If it exceeds the limit; with the time after which it does not.
-    pub fn count_request(&self, key: RequestKey) -> Result<(), Duration> {
-        self.requests.count(key)
+    pub async fn count_request(&self, key: RequestKey) -> Result<(), Duration> {
+        self.requests.count(key).await
+    }
+
+    /// Counts a request of this process only: one that has to be answered while the database is away.
+    ///
+    /// # Errors
+    ///
+    /// As [`count_request`](Self::count_request).
+    pub fn count_local_request(&self, key: RequestKey) -> Result<(), Duration> {
+        self.requests.count_local(key)
     }
 
     /// The minimum number of characters of a password.
@@ -161,17 +166,14 @@ impl Accounts {
             AttemptKey::Account(name.clone()),
             AttemptKey::Address(counted_address(from.0)),
         ];
-        let begun = self.begin_attempt(&keys)?;
+        let begun = self.attempts.begin(&keys).await?;
         let (account, hash) = self.storage.account_by_name(&name).await?.unzip();
         // The written name is not noted: it could be a password in the wrong field.
         let user_id = account.as_ref().map(|account| account.user_id);
         let is_right = self.passwords.verify(password, hash.flatten().as_deref()).await?;
         match account.filter(|account| is_right && !account.is_disabled) {
             Some(account) => {
-                let [of_account, of_address] = &keys;
-                let mut attempts = self.attempts.lock();
-                attempts.forget(of_account);
-                attempts.refund(of_address, begun);
+                self.attempts.succeed(&keys, begun).await;
                 Ok(account)
             }
             None => {
@@ -301,11 +303,6 @@ impl Accounts {
     async fn submit_by(&self, by: &Actor, change: AccountChange) -> Result<(), ApiError> {
         let (actor, change) = (by.clone(), Box::new(change));
         self.submit(AccountChange::By { actor, change }).await
-    }
-
-    /// Counts an attempt. Returns its time.
-    fn begin_attempt(&self, keys: &[AttemptKey]) -> Result<Instant, AttemptError> {
-        self.attempts.lock().begin(keys).map_err(AttemptError::Wait)
     }
 
     /// Commits a change. If it can end an access, all are checked again.

@@ -35,11 +35,11 @@ impl Accounts {
             return Err(AttemptError::Refused(crate::app::not_found()));
         };
         let key = AttemptKey::Address(counted_address(from.0));
-        let begun = self.begin_attempt(std::slice::from_ref(&key))?;
+        let begun = self.attempts.begin(std::slice::from_ref(&key)).await?;
         let user = match provider.finish(attempt, callback, redirect_uri).await {
             Ok(user) => user,
             Err(error) if error.code == ErrorCode::Unavailable => {
-                self.attempts.lock().refund(&key, begun);
+                self.attempts.succeed(std::slice::from_ref(&key), begun).await;
                 return Err(AttemptError::Refused(error));
             }
             Err(error) => {
@@ -58,7 +58,7 @@ impl Accounts {
             let why = "Your account here is disabled. You are not signed in; ask an administrator.";
             return Err(AttemptError::Refused(ApiError::new(ErrorCode::Forbidden, why)));
         }
-        self.attempts.lock().refund(&key, begun);
+        self.attempts.succeed(std::slice::from_ref(&key), begun).await;
         Ok(account)
     }
 

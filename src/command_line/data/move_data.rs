@@ -40,6 +40,7 @@ pub async fn move_data(overrides: &Overrides, to: Option<String>) -> Result<(), 
             has_pooler: settings.database.pooler,
             readers: 1,
             nodes: NodeSettings::default(),
+            max_runs: None,
         }),
         (false, true) => Target::Folder(std::path::absolute(to)?),
         (true, true) => {

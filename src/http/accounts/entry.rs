@@ -207,7 +207,7 @@ pub async fn set_up(to: WithPasswords, headers: HeaderMap, form: FormInput) -> R
         let user_id = to.app.accounts.set_up(&form.token, login, keeps, from).await?;
         // The token was printed where Parlor runs: whoever has it says under which name Parlor is reached.
         if let Some(host) = to.host.as_ref().filter(|host| needs_listing(host))
-            && let Err(error) = to.app.hosts.add(host.as_str())
+            && let Err(error) = to.app.hosts.add_everywhere(host.as_str(), &*to.app.storage).await
         {
             tracing::error!(%error, %host, "the name could not be added to the accepted hosts");
         }

@@ -1,4 +1,4 @@
-//! A real Postgres for tests, in a folder of its own. It ends with the process that started it.
+//! A real Postgres for tests, in a folder of its own, and PgBouncer before it. They end with the process that started them.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,7 +11,7 @@ use std::{
     collections::HashSet,
     fs,
     io::Write,
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     os::unix::{
         fs::{PermissionsExt, chown},
         process::CommandExt,
@@ -41,6 +41,13 @@ pub struct PostgresServer {
     process: Mutex<Child>,
 }
 
+/// PgBouncer, which gives a connection to the server for each transaction.
+#[derive(Debug)]
+struct Pooler {
+    port: u16,
+    _process: Child,
+}
+
 /// The server that has a database for each data folder.
 static SHARED: LazyLock<PostgresServer> = LazyLock::new(|| PostgresServer::start("trust", &[]));
 
@@ -66,9 +73,21 @@ pub async fn database_of(folder: &Path, prepare: impl AsyncFnOnce(String)) -> St
     url_of(&name)
 }
 
+/// PgBouncer before that server, in transaction mode.
+static POOLER: tokio::sync::OnceCell<Pooler> = tokio::sync::OnceCell::const_new();
+
+/// Returns the URL by which a database of [`database_of`] is reached through PgBouncer.
+///
+/// # Panics
+///
+/// If PgBouncer is not installed.
+pub async fn pooled(url: &str) -> String {
+    let pooler = POOLER.get_or_init(|| Pooler::start(SHARED.port)).await;
+    url.replace(&format!(":{}/", SHARED.port), &format!(":{}/", pooler.port))
+}
+
 fn url_of(database: &str) -> String {
-    let port = SHARED.port;
-    format!("postgres://owner:owner-password@127.0.0.1:{port}/{database}?sslmode=disable")
+    SHARED.url_of(database)
 }
 
 /// Executes a statement that belongs to no database.
@@ -155,7 +174,31 @@ impl PostgresServer {
     /// Makes a database cluster in a new folder, runs statements in it, and starts the server. Its superuser is `owner`, with the
     /// password `owner-password`. `auth` is the method of authentication, such as `scram-sha-256` or `trust`.
     pub fn start(auth: &str, setup: &[String]) -> Self {
-        start(auth, setup)
+        // Nothing is written to the disk at once: a test does not lose power.
+        start(auth, setup, &["-F", "-c", "shared_buffers=16MB"])
+    }
+
+    /// Starts a server that keeps what it has committed, as one in use does, with these databases. Waits until it is ready.
+    pub async fn start_durable(databases: &[&str]) -> Self {
+        let setup: Vec<String> = databases
+            .iter()
+            .map(|name| format!("CREATE DATABASE {name};\n"))
+            .collect();
+        let server = start("trust", &setup, &["-c", "shared_buffers=128MB"]);
+        let ready = connect(&server.url_of("postgres")).await;
+        ready.close().await.unwrap();
+        server
+    }
+
+    /// Returns the URL of a database, as its superuser reaches it.
+    pub fn url_of(&self, database: &str) -> String {
+        let port = self.port;
+        format!("postgres://owner:owner-password@127.0.0.1:{port}/{database}?sslmode=disable")
+    }
+
+    /// Returns the id of its first process.
+    pub fn id(&self) -> u32 {
+        self.process.lock().id()
     }
 
     /// Returns the folder of the server, in which nothing may appear that a query wrote.
@@ -174,7 +217,7 @@ impl PostgresServer {
     }
 }
 
-fn start(auth: &str, setup: &[String]) -> PostgresServer {
+fn start(auth: &str, setup: &[String], options: &[&str]) -> PostgresServer {
     let owner = unprivileged_user();
     remove_old_folders();
     let folder = tempfile::Builder::new()
@@ -225,44 +268,90 @@ fn start(auth: &str, setup: &[String]) -> PostgresServer {
     let set_up = single.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&set_up.stderr).into_owned();
     assert!(set_up.status.success() && !said.contains("ERROR"), "{said}");
-    // Held until the server takes it.
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = free_port();
     let log = fs::File::create(folder.join("log")).unwrap();
     let mut postgres = command("postgres", owner);
     postgres
         .arg("-D")
         .arg(&data)
-        .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-k", "", "-F"])
-        .args([
-            "-c",
-            "max_connections=100",
-            "-c",
-            "shared_buffers=16MB",
-            "-c",
-            "temp_file_limit=64MB",
-        ])
+        .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-k", ""])
+        .args(["-c", "max_connections=100", "-c", "temp_file_limit=64MB"])
+        .args(options)
         .stdout(log.try_clone().unwrap())
         .stderr(log);
-    // It must not outlive the tests.
-    set_end_with_parent(&mut postgres);
+    PostgresServer {
+        port,
+        folder,
+        process: Mutex::new(spawn(postgres)),
+    }
+}
+
+impl Pooler {
+    async fn start(server: u16) -> Self {
+        let port = free_port();
+        let owner = unprivileged_user();
+        let folder = tempfile::Builder::new()
+            .prefix(FOLDER_PREFIX)
+            .tempdir()
+            .unwrap()
+            .keep();
+        fs::write(folder.join(PROCESS_FILE), std::process::id().to_string()).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        let settings = folder.join("pgbouncer.ini");
+        // Few connections, so that the transactions of a client get different ones.
+        fs::write(
+            &settings,
+            format!(
+                "[databases]\n* = host=127.0.0.1 port={server} user=owner\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
+                 listen_port = {port}\nunix_socket_dir =\nauth_type = any\npool_mode = transaction\ndefault_pool_size = 3\n\
+                 max_client_conn = 2000\nserver_idle_timeout = 2\n"
+            ),
+        )
+        .unwrap();
+        let log = fs::File::create(folder.join("log")).unwrap();
+        let mut pooler = Command::new("pgbouncer");
+        pooler
+            .arg(&settings)
+            .stdin(Stdio::null())
+            .current_dir("/")
+            .stdout(log.try_clone().unwrap())
+            .stderr(log);
+        // It refuses to run as root.
+        if let Some((user, group)) = owner {
+            pooler.uid(user).gid(group);
+        }
+        let pooler = Self {
+            port,
+            _process: spawn(pooler),
+        };
+        for _ in 0..600 {
+            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                return pooler;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("PgBouncer does not listen; its log is in {}", folder.display());
+    }
+}
+
+/// Returns a port that is free at this moment.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// Starts a program that does not outlive the tests.
+fn spawn(mut program: Command) -> Child {
+    set_end_with_parent(&mut program);
     let (sender, started) = mpsc::channel();
-    // The signal comes with the end of the thread that starts the server, so that one must not end.
+    // The signal comes with the end of the thread that starts the program, so that one must not end.
     thread::spawn(move || {
-        sender.send(postgres.spawn()).ok();
+        sender.send(program.spawn()).ok();
         loop {
             thread::park();
         }
     });
-    let process = started.recv().unwrap().unwrap();
-    PostgresServer {
-        port,
-        folder,
-        process: Mutex::new(process),
-    }
+    started.recv().unwrap().unwrap()
 }
 
 /// Lets the kernel stop the server when the process of the tests ends.

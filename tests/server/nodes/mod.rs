@@ -1,6 +1,7 @@
 //! Several nodes on one database of Postgres: what one of them does is seen, and can be controlled, from another one.
 
 mod accounts;
+mod limits;
 mod work;
 
 use std::{path::Path, time::Duration};
@@ -14,9 +15,9 @@ use crate::support::{EventStream, Parlor, event_types, postgres_of, string_field
 
 /// Makes a server a node of the database that belongs to a folder.
 async fn node_of(folder: &Path) -> impl Fn(&mut Settings) + use<> {
-    let url = postgres_of(folder).await;
+    let database = postgres_of(folder).await;
     move |settings| {
-        settings.database.url = Some(url.clone());
+        settings.database = database.clone();
         settings.nodes.enabled = true;
         settings.nodes.renewal = Duration::from_millis(300);
         settings.nodes.poll = Duration::from_millis(300);

@@ -12,7 +12,9 @@ pub use stream::{EventStream, event_types, joined_deltas};
 use std::{path::Path, sync::Arc, time::Duration};
 
 use parlor::server::{Server, built_in_pages};
-use parlor_base::settings::{EndpointKind, EndpointSettings, NodeSettings, Secret, Settings, TitleMode};
+use parlor_base::settings::{
+    EndpointKind, EndpointSettings, NodeSettings, Secret, Settings, StorageSettings, TitleMode,
+};
 use parlor_journal::hub::Hub;
 use parlor_storage::{SqlStorage, Storage as _, postgres::PostgresDatabase};
 use parlor_tools::ToolRegistry;
@@ -242,16 +244,21 @@ pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Setti
 }
 
 /// Returns the settings with the database that the tests run on: `PARLOR_TEST_DATABASE=postgres` gives each data folder one of
-/// Postgres.
+/// Postgres, `pgbouncer` the same behind PgBouncer.
 pub async fn with_database(mut settings: Settings) -> Settings {
-    if std::env::var("PARLOR_TEST_DATABASE").is_ok_and(|database| database == "postgres") {
-        settings.database.url = Some(postgres_of(settings.server.data()).await);
+    if std::env::var("PARLOR_TEST_DATABASE")
+        .is_ok_and(|database| database == "postgres" || database == POOLED)
+    {
+        settings.database = postgres_of(settings.server.data()).await;
     }
     settings
 }
 
-/// Returns the URL of the database of Postgres that belongs to a data folder.
-pub async fn postgres_of(data: &Path) -> Secret {
+/// The value of `PARLOR_TEST_DATABASE` with which tests on Postgres reach it through a pooler.
+const POOLED: &str = "pgbouncer";
+
+/// Returns the settings of the database of Postgres that belongs to a data folder.
+pub async fn postgres_of(data: &Path) -> StorageSettings {
     let prepare = async |url| {
         let folder = tempfile::tempdir().unwrap();
         let database = PostgresDatabase {
@@ -259,11 +266,21 @@ pub async fn postgres_of(data: &Path) -> Secret {
             has_pooler: false,
             readers: 1,
             nodes: NodeSettings::default(),
+            max_runs: None,
         };
         let storage = SqlStorage::open_postgres(folder.path(), &database).await;
         storage.unwrap().close().await.unwrap();
     };
-    Secret(test_postgres::database_of(data, prepare).await)
+    let url = test_postgres::database_of(data, prepare).await;
+    let pooler = std::env::var("PARLOR_TEST_DATABASE").is_ok_and(|database| database == POOLED);
+    StorageSettings {
+        url: Some(Secret(match pooler {
+            true => test_postgres::pooled(&url).await,
+            false => url,
+        })),
+        pooler,
+        ..StorageSettings::default()
+    }
 }
 
 /// Returns the protocol of a kind of endpoint.

@@ -44,6 +44,7 @@ mod token_totals;
 mod trash;
 mod turns;
 mod usage;
+mod versions;
 
 pub(crate) use self::search::test_file;
 use std::{collections::HashMap, path::Path, sync::Arc};

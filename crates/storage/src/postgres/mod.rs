@@ -24,6 +24,7 @@ use parlor_base::{
 };
 
 mod commit_hint;
+mod limits;
 pub(crate) mod migrations;
 pub(crate) mod nodes;
 
@@ -50,6 +51,8 @@ pub struct PostgresDatabase {
     pub readers: u32,
     /// The nodes of the database.
     pub nodes: NodeSettings,
+    /// The maximum number of active runs of a user at all nodes.
+    pub max_runs: Option<usize>,
 }
 
 impl PostgresDatabase {
@@ -61,6 +64,7 @@ impl PostgresDatabase {
             has_pooler: settings.database.pooler,
             readers: settings.database.connections,
             nodes: settings.nodes.clone(),
+            max_runs: settings.accounts.runs,
         })
     }
 
@@ -134,6 +138,9 @@ impl SqlStorage {
             // A pooler gives the lock's connection to others.
             Preparation::Once => None,
         };
+        if !has_nodes && process_lock.is_none() && nodes::oldest_at_work(&mut connection).await?.is_some() {
+            return Err(StorageError::NodesAtWork);
+        }
         let is_new = migrations::run(&mut connection).await?;
         let lacks_earlier_data = is_new && data_folder::keep_files_of_others(folder)?;
         let readers = PgPoolOptions::new()
@@ -145,9 +152,6 @@ impl SqlStorage {
             .map_err(unreachable)?;
         let nodes = Nodes::new(database, &options);
         if !has_nodes {
-            if process_lock.is_none() {
-                nodes::require_none_at_work(&mut connection).await?;
-            }
             // No other process uses the database.
             connection
                 .execute("DELETE FROM nodes")

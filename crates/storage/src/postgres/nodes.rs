@@ -13,9 +13,9 @@ use sqlx::{
 };
 use tokio::{sync::mpsc, time::timeout};
 
-use super::PostgresDatabase;
+use super::{PostgresDatabase, limits::Limits, migrations};
 use crate::{
-    RunKey, StorageError,
+    RunKey, StorageError, TokenHash,
     jobs::{JobKey, Owner},
     nodes::{AnsweredRun, CommitHint, NodeStorage, SharedChanges},
     sql::{
@@ -37,6 +37,10 @@ pub(crate) const ENDPOINTS: &str = "endpoints";
 /// The present time of the database, in milliseconds since 1970.
 const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
+/// The kinds of the table `node_values`.
+const HOST: &str = "host";
+const SETUP_TOKEN: &str = "setup_token";
+
 /// The longest wait for a connection.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -47,8 +51,10 @@ const SILENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Nodes {
     pool: PgPool,
+    pub(super) limits: Limits,
     lease: Duration,
     has_notifications: bool,
+    max_runs: Option<usize>,
     /// The id of the present lease.
     owner: Mutex<Option<Owner>>,
 }
@@ -57,21 +63,26 @@ impl Nodes {
     /// Returns the node; `None` if there is one process.
     pub fn new(database: &PostgresDatabase, options: &PgConnectOptions) -> Option<Self> {
         let settings = &database.nodes;
-        settings.enabled.then(|| Self {
-            pool: PgPoolOptions::new()
-                .max_connections(4)
+        let pool = |connections| {
+            PgPoolOptions::new()
+                .max_connections(connections)
                 // Between two attempts, a pool waits ever longer. A new wait tries at once.
                 .acquire_timeout(CONNECTION_TIMEOUT)
-                .connect_lazy_with(options.clone()),
+                .connect_lazy_with(options.clone())
+        };
+        settings.enabled.then(|| Self {
+            pool: pool(4),
+            limits: Limits::new(pool(4), pool(2)),
             lease: settings.lease,
             has_notifications: !database.has_pooler,
+            max_runs: database.max_runs,
             owner: Mutex::new(None),
         })
     }
 
     /// Returns the lease for the writer, which has not begun.
     pub fn new_lease(&self) -> Lease {
-        Lease::new(self.lease, self.has_notifications)
+        Lease::new(self.lease, self.has_notifications, self.max_runs)
     }
 
     fn lease_ms(&self) -> u128 {
@@ -90,6 +101,27 @@ impl Nodes {
             .await?)
     }
 
+    async fn add_value(&self, kind: &str, value: &str) -> Result<(), StorageError> {
+        self.execute(format!(
+            "INSERT INTO node_values (kind, value) VALUES ('{kind}', '{value}') ON CONFLICT DO NOTHING"
+        ))
+        .await?;
+        Ok(())
+    }
+
+    /// Deletes the tokens for the setup: all, or those of nodes that are gone.
+    async fn delete_setup_tokens(&self, only_left: bool) -> Result<(), StorageError> {
+        let condition = match only_left {
+            true => "NOT EXISTS (SELECT 1 FROM nodes n WHERE v.value LIKE '% ' || n.id)",
+            false => "TRUE",
+        };
+        self.execute(format!(
+            "DELETE FROM node_values v WHERE kind = '{SETUP_TOKEN}' AND {condition}"
+        ))
+        .await?;
+        Ok(())
+    }
+
     /// Returns the present id as a literal; one that nobody has without a lease.
     fn owner(&self) -> String {
         let owner = *self.owner.lock();
@@ -98,7 +130,7 @@ impl Nodes {
 }
 
 /// Returns ids as an array of texts.
-fn array(ids: impl IntoIterator<Item = impl ToString>) -> String {
+pub(super) fn array(ids: impl IntoIterator<Item = impl ToString>) -> String {
     let ids: Vec<String> = ids
         .into_iter()
         .map(|id| format!("'{}'", id.to_string()))
@@ -125,13 +157,23 @@ impl NodeStorage for SqlStorage {
         let mut writer = self.writer.lock().await;
         let (former, owner) = (nodes.owner(), Owner::of_new_process());
         *nodes.owner.lock() = None;
+        let tables = migrations::newest();
+        // A later version may have changed the tables while this process had no lease.
         let joining = nodes.execute(format!(
-            "DELETE FROM nodes WHERE id = '{former}'; \
-             INSERT INTO nodes (id, expires_at) VALUES ('{owner}', {NOW} + {})",
+            "{}; DELETE FROM nodes WHERE id = '{former}'; \
+             INSERT INTO nodes (id, expires_at, tables) SELECT '{owner}', {NOW} + {}, {tables} WHERE NOT EXISTS \
+             (SELECT 1 FROM parlor_migrations WHERE version > {tables} AND coalesce(works_with, version) > {tables})",
+            migrations::SHARED_LOCK,
             nodes.lease_ms()
         ));
         // A row of which this node does not hear expires unused.
         within(Some(nodes.lease.max(CONNECTION_TIMEOUT)), joining).await?;
+        let has_joined = nodes
+            .rows(format!("SELECT id FROM nodes WHERE id = '{owner}'"))
+            .await?;
+        if has_joined.is_empty() {
+            return Err(StorageError::NewerSchema(tables + 1));
+        }
         *nodes.owner.lock() = Some(owner);
         writer.begin_lease(owner);
         Ok(())
@@ -159,6 +201,7 @@ impl NodeStorage for SqlStorage {
             .execute(format!("DELETE FROM nodes WHERE id = '{}'", nodes.owner()))
             .await?;
         nodes.pool.close().await;
+        nodes.limits.close().await;
         Ok(())
     }
 
@@ -166,6 +209,9 @@ impl NodeStorage for SqlStorage {
         let Some(nodes) = &self.nodes else {
             return Ok(0);
         };
+        if let Err(error) = nodes.limits.delete_old().await {
+            tracing::warn!(%error, "old entries of limits can't be deleted yet");
+        }
         // One that commits at this moment is alive: its row is locked, and looked at again later.
         nodes
             .execute(format!(
@@ -323,6 +369,65 @@ impl NodeStorage for SqlStorage {
             }
         }
     }
+
+    async fn add_host(&self, name: &str) -> Result<(), StorageError> {
+        let is_plain = |character: char| character.is_ascii_alphanumeric() || "-._:[]".contains(character);
+        match &self.nodes {
+            // Any other one is no name of a host, and must not get into a statement.
+            Some(nodes) if name.chars().all(is_plain) => nodes.add_value(HOST, name).await,
+            Some(_) => {
+                tracing::warn!(name, "other nodes are not told of this host name");
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    async fn hosts(&self) -> Result<Vec<String>, StorageError> {
+        let Some(nodes) = &self.nodes else {
+            return Ok(Vec::new());
+        };
+        let rows = nodes
+            .rows(format!(
+                "SELECT value FROM node_values WHERE kind = '{HOST}' ORDER BY value"
+            ))
+            .await?;
+        rows.iter().map(|row| Ok(row.try_get("value")?)).collect()
+    }
+
+    async fn add_setup_token(&self, token: TokenHash) -> Result<(), StorageError> {
+        match &self.nodes {
+            Some(nodes) => {
+                let value = format!("{} {}", hexadecimal(token), nodes.owner());
+                nodes.add_value(SETUP_TOKEN, &value).await?;
+                nodes.delete_setup_tokens(true).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    async fn delete_setup_tokens(&self) -> Result<(), StorageError> {
+        match &self.nodes {
+            Some(nodes) => nodes.delete_setup_tokens(false).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn is_setup_token(&self, token: TokenHash) -> Result<bool, StorageError> {
+        let Some(nodes) = &self.nodes else {
+            return Ok(false);
+        };
+        let select = format!(
+            "SELECT 1 FROM nodes n JOIN node_values v ON v.kind = '{SETUP_TOKEN}' AND v.value = '{} ' || n.id \
+             WHERE n.expires_at >= {NOW}",
+            hexadecimal(token)
+        );
+        Ok(!nodes.rows(select).await?.is_empty())
+    }
+}
+
+fn hexadecimal(TokenHash(bytes): TokenHash) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns true if a transaction was committed, when that is known. Asks again while the server still works on it.
@@ -355,19 +460,28 @@ pub(crate) async fn was_committed(
     asked.map_err(|_| StorageError::LeaseLost)
 }
 
-/// Refuses a database on which nodes work: behind a pooler, where no lock keeps others away, their leases say so.
-///
-/// # Errors
-///
-/// If there is a lease that has not expired.
-pub(crate) async fn require_none_at_work(connection: &mut PgConnection) -> Result<(), StorageError> {
-    let select = format!("SELECT EXISTS (SELECT 1 FROM nodes WHERE expires_at >= {NOW})");
-    let row = connection.fetch_one(sqlx::raw_sql(AssertSqlSafe(select))).await?;
-    match row.try_get(0)? {
-        true => Err(StorageError::NodesAtWork),
-        false => Ok(()),
+/// Returns the oldest version of the tables that a node at work knows; `None` if no lease is valid. Behind a pooler, where no lock keeps
+/// others away, only leases say so.
+pub(crate) async fn oldest_at_work(connection: &mut PgConnection) -> Result<Option<i64>, StorageError> {
+    // A database of an early version has no such column, and an empty one no such table.
+    let columns = "SELECT count(*) FILTER (WHERE attname = 'id') > 0, count(*) FILTER (WHERE attname = 'tables') > 0 \
+                   FROM pg_attribute WHERE attrelid = to_regclass('nodes') AND NOT attisdropped";
+    let row = connection.fetch_one(sqlx::raw_sql(columns)).await?;
+    let (has_nodes, has_versions): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
+    if !has_nodes {
+        return Ok(None);
     }
+    let version = match has_versions {
+        true => format!("coalesce(tables, {SILENT_VERSION})"),
+        false => SILENT_VERSION.to_string(),
+    };
+    let select = format!("SELECT min({version})::bigint FROM nodes WHERE expires_at >= {NOW}");
+    let row = connection.fetch_one(sqlx::raw_sql(AssertSqlSafe(select))).await?;
+    Ok(row.try_get(0)?)
 }
+
+/// The version of the tables that a node knows which does not say it.
+const SILENT_VERSION: i64 = 51;
 
 /// The time between two questions.
 const ASK_AGAIN: Duration = Duration::from_millis(100);

@@ -16,6 +16,7 @@ pub(crate) async fn database_of(folder: &Path) -> PostgresDatabase {
         has_pooler: false,
         readers: 2,
         nodes: NodeSettings::default(),
+        max_runs: None,
     };
     let prepare = async |url| {
         let folder = tempfile::tempdir().unwrap();
@@ -40,7 +41,7 @@ async fn columns_of_postgres(url: &str) -> Columns {
     let mut connection = PgConnection::connect(url).await.unwrap();
     let rows = sqlx::query(
         "SELECT table_name::TEXT, column_name::TEXT, data_type::TEXT, is_nullable = 'YES' FROM information_schema.columns \
-         WHERE table_schema = 'public' AND table_name NOT IN ('parlor_migrations', 'nodes', 'node_changes')",
+         WHERE table_schema = 'public' AND table_name NOT IN ('parlor_migrations', 'nodes', 'node_changes', 'node_values', 'limits')",
     )
     .fetch_all(&mut connection)
     .await

@@ -49,15 +49,18 @@ pub(crate) struct Lease {
     pub(super) is_lost: bool,
     /// True if other nodes are told of commits.
     pub(super) has_notifications: bool,
+    /// The maximum number of active runs of a user at all nodes.
+    pub(super) max_runs: Option<usize>,
 }
 
 impl Lease {
     /// Returns a lease that has not begun.
-    pub(crate) fn new(length: Duration, has_notifications: bool) -> Self {
+    pub(crate) fn new(length: Duration, has_notifications: bool, max_runs: Option<usize>) -> Self {
         Self {
             length,
             is_lost: true,
             has_notifications,
+            max_runs,
         }
     }
 

@@ -4,6 +4,7 @@
 
 use std::{
     fmt,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -13,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 use super::{
     error::{ServiceError, ServiceErrorKind},
-    rate_limiter::{QueueFull, RateLimiter},
+    rate_limiter::{QueueFull, RateLimiter, SharedTurns},
 };
 use crate::http_client::{causes::innermost_cause, client_for, parse_retry_after};
 
@@ -76,6 +77,12 @@ impl Service {
     /// Sets a rate limiter, shared by all callers of the service.
     pub fn with_rate_limiter(mut self, rate_limiter: RateLimiter) -> Self {
         self.rate_limiter = Some(rate_limiter);
+        self
+    }
+
+    /// Shares the turns of its rate limiter with other processes.
+    pub fn sharing(mut self, turns: Option<Arc<dyn SharedTurns>>) -> Self {
+        self.rate_limiter = self.rate_limiter.map(|limiter| limiter.sharing(turns));
         self
     }
 
@@ -186,7 +193,7 @@ impl Service {
             }
             retries += 1;
             match &self.rate_limiter {
-                Some(rate_limiter) => rate_limiter.pause(wait),
+                Some(rate_limiter) => rate_limiter.pause(wait).await,
                 None => sleep(wait).await,
             }
         }

@@ -12,4 +12,5 @@ mod tests;
 pub use self::{
     client::Service,
     error::{ServiceError, ServiceErrorKind},
+    rate_limiter::SharedTurns,
 };

@@ -1,20 +1,33 @@
 //! A rate limiter shared by several callers.
 
-use std::time::Duration;
+use std::{fmt::Debug, sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::{
     sync::Semaphore,
-    time::{Instant, sleep_until},
+    time::{Instant, sleep, sleep_until},
 };
 
 /// Maximum time in the queue, without pauses. It bounds the length of the queue.
 const MAX_QUEUE_WAIT: Duration = Duration::from_secs(20);
 
+/// Turns that several processes have in common.
+#[async_trait]
+pub trait SharedTurns: Debug + Send + Sync {
+    /// Takes the next turn of those that are given at this interval, if it is now; otherwise takes none, and returns the time until it.
+    async fn take(&self, interval: Duration) -> Option<Duration>;
+
+    /// Gives no turns for this duration.
+    async fn pause(&self, pause: Duration);
+}
+
 /// Gives turns at an interval, in the order of the requests.
 #[derive(Debug)]
 pub struct RateLimiter {
     interval: Duration,
+    /// The turns of all processes. This one asks for one at a time.
+    shared: Option<Arc<dyn SharedTurns>>,
     next_turn: Mutex<Option<Instant>>,
     /// The holder has the next turn. The lock is fair: first come, first served.
     queue: tokio::sync::Mutex<()>,
@@ -32,10 +45,17 @@ impl RateLimiter {
         let max_waiting = usize::try_from(max_waiting).unwrap_or(usize::MAX);
         Self {
             interval,
+            shared: None,
             next_turn: Mutex::default(),
             queue: tokio::sync::Mutex::default(),
             slots: Semaphore::new(max_waiting.clamp(1, Semaphore::MAX_PERMITS)),
         }
+    }
+
+    /// Gives turns that no other process has taken.
+    pub fn sharing(mut self, turns: Option<Arc<dyn SharedTurns>>) -> Self {
+        self.shared = turns;
+        self
     }
 
     /// Waits for the caller's turn. A cancelled wait uses no turn.
@@ -44,6 +64,11 @@ impl RateLimiter {
         let _first = self.queue.lock().await;
         while let Some(next) = self.try_acquire() {
             sleep_until(next).await;
+        }
+        if let Some(shared) = &self.shared {
+            while let Some(wait) = shared.take(self.interval).await {
+                sleep(wait).await;
+            }
         }
         Ok(())
     }
@@ -60,10 +85,15 @@ impl RateLimiter {
     }
 
     /// Gives no turns for this duration.
-    pub fn pause(&self, pause: Duration) {
+    pub async fn pause(&self, pause: Duration) {
         let until = Instant::now() + pause;
-        let mut next = self.next_turn.lock();
-        *next = Some(next.map_or(until, |next| next.max(until)));
+        {
+            let mut next = self.next_turn.lock();
+            *next = Some(next.map_or(until, |next| next.max(until)));
+        }
+        if let Some(shared) = &self.shared {
+            shared.pause(pause).await;
+        }
     }
 }
 
@@ -86,7 +116,7 @@ mod tests {
         let start = Instant::now();
         assert_eq!(limiter.acquire().await, Ok(()));
         assert_eq!(start.elapsed(), Duration::ZERO, "an idle caller need not wait");
-        limiter.pause(Duration::from_secs(3));
+        limiter.pause(Duration::from_secs(3)).await;
         assert_eq!(limiter.acquire().await, Ok(()));
         assert_eq!(start.elapsed(), Duration::from_secs(3));
     }
@@ -98,7 +128,45 @@ mod tests {
         assert_eq!(limiter.acquire().await, Ok(()));
         let mut waiting = Box::pin(limiter.acquire());
         assert_eq!((&mut waiting).now_or_never(), None);
-        limiter.pause(Duration::from_secs(3));
+        limiter.pause(Duration::from_secs(3)).await;
+        assert_eq!(waiting.await, Ok(()));
+        assert_eq!(start.elapsed(), Duration::from_secs(3));
+    }
+
+    /// Turns of two processes.
+    #[derive(Debug, Default)]
+    struct Turns(Mutex<Option<Instant>>);
+
+    #[async_trait]
+    impl SharedTurns for Turns {
+        async fn take(&self, interval: Duration) -> Option<Duration> {
+            let (mut next, now) = (self.0.lock(), Instant::now());
+            if let Some(at) = next.filter(|at| *at > now) {
+                return Some(at - now);
+            }
+            *next = Some(now + interval);
+            None
+        }
+
+        async fn pause(&self, pause: Duration) {
+            *self.0.lock() = Some(Instant::now() + pause);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn processes_share_turns_and_pauses() {
+        let turns = Arc::new(Turns::default());
+        let process = || RateLimiter::new(INTERVAL).sharing(Some(turns.clone()));
+        let (one, two) = (process(), process());
+        let start = Instant::now();
+        let gained = join_all((0..4).flat_map(|_| [one.acquire(), two.acquire()])).await;
+        assert_eq!(gained, [Ok(()); 8]);
+        assert_eq!(start.elapsed(), 7 * INTERVAL);
+        // The pause holds one, too, that waits for its turn.
+        let start = Instant::now();
+        let mut waiting = Box::pin(two.acquire());
+        assert_eq!((&mut waiting).now_or_never(), None);
+        one.pause(Duration::from_secs(3)).await;
         assert_eq!(waiting.await, Ok(()));
         assert_eq!(start.elapsed(), Duration::from_secs(3));
     }

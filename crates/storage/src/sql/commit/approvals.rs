@@ -183,6 +183,7 @@ impl Batch<'_> {
         run: RunKey,
         position: Position,
     ) -> Result<(), ChangeError> {
+        self.require_place(&mut *connection, run).await?;
         query(
             "UPDATE runs SET status = 'running', first_position = $1, stored_position = $1 WHERE user_id = $2 AND id = $3",
         )

@@ -99,13 +99,14 @@ impl Batch<'_> {
         if followers > 0 {
             Err(ChangeRejection::NotContinuable)?;
         }
+        let run = RunKey {
+            user_id,
+            conversation_id,
+            message_id,
+        };
+        self.require_place(&mut *connection, run).await?;
         if let Some(usage) = &assistant.usage {
             // Of a copy, or of an answer that is older than the counting: it is not of this day.
-            let run = RunKey {
-                user_id,
-                conversation_id,
-                message_id,
-            };
             skip_usage(&mut *connection, &run, &usage.totals).await?;
         }
         let event = RunEvent::RunContinued { created_at: self.at };
@@ -123,11 +124,6 @@ impl Batch<'_> {
             .execute(&mut *connection)
             .await
             .map_err(|error| conflict_as_rejection(error, ChangeRejection::RunActive))?;
-        let run = RunKey {
-            user_id,
-            conversation_id,
-            message_id,
-        };
         self.take_run(connection, run).await?;
         Ok(StartedRun {
             conversation_id,

@@ -149,6 +149,7 @@ impl WriteConnection {
             has_deleted: false,
             locked_logs: HashSet::new(),
             hint: None,
+            max_runs: self.lease.and_then(|lease| lease.max_runs),
         };
         let applying = batch.apply(
             &mut *connection,
@@ -247,6 +248,8 @@ struct Batch<'a> {
     locked_logs: HashSet<UserId>,
     /// The hint for other nodes, without the positions; `None` if there are none.
     hint: Option<CommitHint>,
+    /// The maximum number of active runs of a user, with nodes: a single process counts its own.
+    max_runs: Option<usize>,
 }
 
 impl Batch<'_> {

@@ -1,6 +1,6 @@
 //! Turns: saving a message, and starting the run that answers it.
 
-use crate::sql::database::{Connection, query};
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{
     super::{branch, daily_usage::add_to_day, files, messages, optional_id, optional_text, queries},
@@ -224,6 +224,31 @@ impl Batch<'_> {
         })
     }
 
+    /// Refuses a run of a user who has the maximum number of active ones, at any node. In a conversation that is being answered, the
+    /// limit does not count: no run starts there.
+    pub(super) async fn require_place(
+        &self,
+        connection: &mut Connection,
+        run: RunKey,
+    ) -> Result<(), ChangeError> {
+        let Some(max) = self.max_runs else {
+            return Ok(());
+        };
+        // Twice, since the index of active runs is for the first condition.
+        let active: i64 = query_scalar(
+            "SELECT count(*) FROM runs WHERE user_id = $1 AND conversation_id <> $2 AND status IN ('running', 'waiting') \
+             AND status = 'running'",
+        )
+        .bind_value(run.user_id)
+        .bind_value(run.conversation_id)
+        .fetch_one(connection)
+        .await?;
+        match usize::try_from(active).is_ok_and(|active| active < max) {
+            true => Ok(()),
+            false => Err(ChangeRejection::TooManyRuns)?,
+        }
+    }
+
     /// Starts a run that answers `parent_id`. Its first event is at `first`; without that, the event of the
     /// start is the first.
     async fn start_run(
@@ -234,6 +259,7 @@ impl Batch<'_> {
         model: &str,
         first: Option<Position>,
     ) -> Result<(), ChangeError> {
+        self.require_place(&mut *connection, run).await?;
         let started = RunEvent::RunStarted {
             parent_id,
             model: model.to_owned(),

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::services::{Service, ServiceError, ServiceErrorKind, rate_limiter::RateLimiter};
+use crate::services::{Service, ServiceError, ServiceErrorKind, SharedTurns, rate_limiter::RateLimiter};
 use parlor_base::{
     settings::{PubmedSettings, Secret, Settings},
     text,
@@ -109,17 +109,21 @@ pub struct PubmedArticle {
     pub pmcid: Option<String>,
 }
 
-/// Creates the client of PubMed. There must be only one, because of the rate limit.
+/// Creates the client of PubMed. There must be only one in a process, because of the rate limit, which several processes share by
+/// their turns.
 ///
 /// # Errors
 ///
 /// If PubMed is disabled, or not usable.
-pub fn connect(settings: &Settings) -> Result<Arc<PubmedClient>, PubmedUnavailable> {
+pub fn connect(
+    settings: &Settings,
+    turns: Option<Arc<dyn SharedTurns>>,
+) -> Result<Arc<PubmedClient>, PubmedUnavailable> {
     if !settings.tools.pubmed.enabled {
         return Err(PubmedUnavailable::Disabled);
     }
     let pubmed = PubmedClient::new(&settings.tools.pubmed).ok_or(PubmedUnavailable::NoCertificates)?;
-    Ok(Arc::new(pubmed))
+    Ok(Arc::new(pubmed.sharing(turns)))
 }
 
 impl PubmedClient {
@@ -145,6 +149,11 @@ impl PubmedClient {
             key,
             listener: OnceLock::new(),
         })
+    }
+
+    fn sharing(mut self, turns: Option<Arc<dyn SharedTurns>>) -> Self {
+        self.service = self.service.sharing(turns);
+        self
     }
 
     /// Limits the wait for a response and retries at once. For tests.
