@@ -1,4 +1,4 @@
-//! The work of nodes: approvals from any node, jobs and planned times once.
+//! The work of nodes: approvals from any node, jobs and planned times once, sessions of Python.
 
 use std::sync::{
     Arc,
@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use super::*;
 use crate::{
     jobs,
+    python::conversations::{activities, ask, output, start_in},
     schedules::{TestClock, Timed, daily},
     support::TEST_TIMEOUT,
     tools::{ApprovalTool, Named},
@@ -144,4 +145,30 @@ async fn a_job_is_stopped_from_another_node() {
     upstream.wait_until_closed().await;
     let (_, job) = first.get_json(&format!("/api/jobs/{id}")).await;
     assert_eq!(job["status"], "stopped");
+}
+
+#[tokio::test]
+async fn a_session_of_python_is_restored_at_another_node() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let is_node = node_of(folder.path()).await;
+    let start = || start_in(folder.path(), &upstream, &is_node);
+    let (first, second) = (start().await, start().await);
+    let begun = ask(&first, &upstream, None, "x = [1]").await;
+    let conversation = string_field(&begun[0], "conversation_id");
+    let id = Some(&*conversation);
+    let there = ask(&second, &upstream, id, "x.append(2)\nprint(x)").await;
+    assert_eq!(output(&there), "[1, 2]");
+    let is_restored = |events: &[Value]| {
+        let shown = activities(events);
+        shown.iter().any(|text| text.starts_with("Restoring session"))
+    };
+    assert!(is_restored(&there), "{there:?}");
+    // The session that the first node still has is not the conversation's any more.
+    let here = ask(&first, &upstream, id, "print(x, 'back')").await;
+    assert_eq!(output(&here), "[1, 2] back");
+    // One that goes on where it is is not restored.
+    let again = ask(&first, &upstream, id, "print(x, 'again')").await;
+    assert_eq!(output(&again), "[1, 2] again");
+    assert!(!is_restored(&again), "{again:?}");
 }

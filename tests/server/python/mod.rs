@@ -3,7 +3,7 @@
 mod attached;
 mod calls;
 mod charts;
-mod conversations;
+pub mod conversations;
 mod data;
 mod ends;
 mod escapes;
