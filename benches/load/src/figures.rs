@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::stream_check::Faults;
+use crate::{nodes::NodesResult, stream_check::Faults};
 
 /// Percentiles of a set of durations, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -272,6 +272,7 @@ pub struct Report {
     pub stored: Option<StoredResult>,
     pub browser: Option<BrowserResult>,
     pub largest: Option<BrowserResult>,
+    pub nodes: Vec<NodesResult>,
     /// True if a chosen measurement was not possible.
     pub has_missing: bool,
 }
@@ -285,6 +286,7 @@ impl Report {
             || self
                 .load
                 .iter()
+                .chain(self.nodes.iter().map(|row| &row.load))
                 .any(|load| load.faults != Faults::default() || load.completed != load.runs)
             || [slow, reconnect]
                 .into_iter()

@@ -195,6 +195,36 @@ async fn measure_bare(plan: &LoadPlan, upstream: &ServerProcess) -> (BareResult,
     (bare, load.complaints.into_iter().next())
 }
 
+/// Executes a plan on several servers, which get the runs in turn. The CPU time and the memory are those of all of them.
+pub async fn measure_on(plan: &LoadPlan, nodes: &[ServerProcess]) -> LoadResult {
+    let pids = || nodes.iter().map(ServerProcess::pid);
+    let before = pids().map(machine::resident_mb).sum();
+    pids().for_each(machine::reset_peak);
+    let cpu: f64 = pids().map(machine::tree_cpu_seconds).sum();
+    let started = Instant::now();
+    let (runs, in_time) = execute(plan, |number| {
+        let client = plan.client(&nodes[number % nodes.len()], number);
+        run(client, plan.tokens, plan.per_second, false)
+    })
+    .await;
+    let seconds = started.elapsed().as_secs_f64();
+    let used: f64 = pids().map(machine::tree_cpu_seconds).sum();
+    let mut load = summarize(plan, runs, seconds);
+    if !in_time {
+        load.complaints
+            .push(format!("not done after {:.0} s", plan.timeout.as_secs_f64()));
+    }
+    LoadResult {
+        cpu_per_10k: per_10k(used - cpu, load.tokens),
+        memory_mb: Memory {
+            before,
+            peak: pids().map(machine::peak_mb).sum(),
+            after: pids().map(machine::resident_mb).sum(),
+        },
+        ..load
+    }
+}
+
 /// Opens the runs of a plan and waits for all of them. Returns false after its time limit.
 async fn execute<F>(plan: &LoadPlan, open: impl Fn(usize) -> F) -> (Vec<RunCheck>, bool)
 where
@@ -223,7 +253,7 @@ where
 }
 
 /// Returns the CPU seconds for 10,000 tokens.
-fn per_10k(cpu_seconds: f64, tokens: u64) -> f64 {
+pub fn per_10k(cpu_seconds: f64, tokens: u64) -> f64 {
     cpu_seconds * 1e4 / (tokens.max(1) as f64)
 }
 

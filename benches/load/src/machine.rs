@@ -86,15 +86,26 @@ impl CpuTime {
     }
 }
 
+/// Returns the CPU seconds of a process and all below it, also those that have ended.
+pub fn tree_cpu_seconds(pid: u32) -> f64 {
+    let all = [pid].into_iter().chain(descendants(pid));
+    all.map(|process| cpu_seconds(process, 4)).sum()
+}
+
 fn process_cpu_seconds(pid: u32) -> f64 {
+    cpu_seconds(pid, 2)
+}
+
+/// Returns the sum of the first of these times of a process: in the program, in the kernel, and the same of its ended children.
+fn cpu_seconds(pid: u32, times: usize) -> f64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name, in parentheses, may contain anything; the state follows it. utime and stime are fields 14 and
-    // 15.
+    // The name, in parentheses, may contain anything; the state follows it. utime, stime, cutime and cstime are the fields from 14
+    // on.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
     let ticks = fields
         .split_whitespace()
         .skip(11)
-        .take(2)
+        .take(times)
         .filter_map(|ticks| ticks.parse::<f64>().ok());
     ticks.sum::<f64>() / TICKS_PER_SECOND
 }
@@ -136,6 +147,15 @@ pub fn reset_peak(pid: u32) {
 
 /// Returns the memory of all processes below one, in megabytes. Pages that several have count once.
 pub fn descendants_mb(pid: u32) -> f64 {
+    let shares = descendants(pid).into_iter().map(|process| {
+        let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
+        value_mb(&rollup, "Pss:")
+    });
+    shares.sum()
+}
+
+/// Returns all processes below one.
+fn descendants(pid: u32) -> Vec<u32> {
     let processes: Vec<(u32, u32)> = fs::read_dir("/proc")
         .into_iter()
         .flatten()
@@ -149,11 +169,7 @@ pub fn descendants_mb(pid: u32) -> f64 {
         below.extend(children.map(|(process, _)| *process));
         next += 1;
     }
-    let shares = below.iter().skip(1).map(|process| {
-        let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
-        value_mb(&rollup, "Pss:")
-    });
-    shares.sum()
+    below.split_off(1)
 }
 
 fn parent(pid: u32) -> Option<u32> {

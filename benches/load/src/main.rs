@@ -24,6 +24,7 @@ mod idle;
 mod load;
 mod log_reader;
 mod machine;
+mod nodes;
 mod plans;
 mod print;
 mod print_loads;
@@ -121,6 +122,8 @@ enum Measurement {
     Flood,
     /// 50 signed-in users with 4 runs each, and one user with as many runs.
     Team,
+    /// The same runs on one node with SQLite, one with Postgres, and three; only if it is asked for. Needs Postgres.
+    Nodes,
     /// A client that reconnects again and again.
     Reconnect,
     /// The server is killed while it streams.
@@ -213,6 +216,7 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         first_token: None,
         files: None,
         data_agent: None,
+        nodes: Vec::new(),
         has_missing: false,
     };
     print::print_machine(&report);
@@ -309,6 +313,12 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         );
         report.load.extend(team);
     }
+    if options.is_selected(Measurement::Nodes) {
+        let runs = options.runs.iter().filter(|runs| !options.quick || **runs <= 20);
+        let plans: Vec<_> = runs.map(|runs| paced_plan(options, *runs)).collect();
+        report.nodes = nodes::measure(&programs, &upstream, &plans).await?;
+        print_loads::print_nodes(&report.nodes);
+    }
     if options.is_selected(Measurement::Reconnect) {
         let runs = if options.quick { 20 } else { 100 };
         let reconnect = reconnect::measure(&programs, &upstream, &paced_plan(options, runs)).await?;
@@ -342,7 +352,8 @@ async fn measure(options: &Options) -> Result<Report, Error> {
 
 impl Options {
     fn is_selected(&self, part: Measurement) -> bool {
-        (self.only.is_empty() && part != Measurement::Steady) || self.only.contains(&part)
+        let is_usual = !matches!(part, Measurement::Steady | Measurement::Nodes);
+        (self.only.is_empty() && is_usual) || self.only.contains(&part)
     }
 }
 

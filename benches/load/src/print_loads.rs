@@ -2,6 +2,7 @@
 
 use crate::{
     figures::LoadResult,
+    nodes::NodesResult,
     print::{format_ms, print_faults, print_table},
     stream_check::Faults,
 };
@@ -84,6 +85,47 @@ pub fn print_loads(title: &str, loads: &[&LoadResult]) {
     print_beside_bare(loads);
     for load in loads {
         print_faults(&load.complaints);
+    }
+}
+
+/// Prints what the same runs need on one node and on several.
+pub fn print_nodes(rows: &[NodesResult]) {
+    println!("50 signed-in users on some nodes (times in ms; CPU and memory of all nodes)");
+    let heads = [
+        "",
+        "runs",
+        "done",
+        "tokens/s",
+        "delay p50",
+        "p99",
+        "1st p50",
+        "p95",
+        "CPU s/10k",
+        "of Postgres",
+        "MB before",
+        "peak",
+    ];
+    let table = rows.iter().map(|row| {
+        let load = &row.load;
+        let mut cells = vec![
+            format!("{} on {}", row.nodes, row.database),
+            load.name.clone(),
+            format!("{}/{}", load.completed, load.runs),
+            format!("{:.0}", load.tokens_per_second),
+        ];
+        let (delay, first) = (load.delay_ms, load.first_token_ms);
+        cells.extend([delay.p50, delay.p99, first.p50, first.p95].map(format_ms));
+        cells.push(format!("{:.2}", load.cpu_per_10k));
+        cells.push(
+            row.database_cpu_per_10k
+                .map_or("-".into(), |cpu| format!("{cpu:.2}")),
+        );
+        cells.extend([load.memory_mb.before, load.memory_mb.peak].map(|mb| format!("{mb:.1}")));
+        cells
+    });
+    print_table(&heads, &table.collect::<Vec<_>>());
+    for row in rows {
+        print_faults(&row.load.complaints);
     }
 }
 
