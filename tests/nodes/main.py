@@ -1,6 +1,6 @@
 """Three nodes, nginx and Postgres, each on a host of its own, and what can go wrong between them: `make nodes-test` calls it, as root.
 
-    tests/nodes/main.py PROGRAM [--runs 300] [--jobs 20] [--only killed,paused]
+    tests/nodes/main.py PROGRAM [--runs 300] [--jobs 20] [--only killed,paused] [--pooler] [--next PROGRAM]
 
 In each part, many runs go on while something breaks; afterwards every run must have its whole answer, once and in order, for the client that
 followed it through the proxy and for one that reads its log at each node. The clocks of the nodes are minutes apart all the time. Times are printed,
@@ -23,7 +23,7 @@ from pathlib import Path
 from client import NO_ANSWER, Client, Refused, Run
 from model import ModelServer, now_micros
 from network import OUTSIDE, address, cut_off, enter, hosts, reconnect
-from services import MODEL_PORT, NODE_PORT, NODES, PROXY_PORT, Nodes, Postgres, start_proxy
+from services import MODEL_PORT, NODE_PORT, NODES, PROXY_PORT, Nodes, Postgres, start_pooler, start_proxy
 
 # Runs are spread over some users; a log belongs to one.
 USERS = 10
@@ -143,6 +143,8 @@ class Parts:
 
     async def check_listening(self):
         """Each node must listen again. One that only listens is not told that its connection has no other end any more."""
+        if self.options.pooler:
+            return
         begin = time.monotonic()
         while (count := len(await self.sql(f"SELECT 1 FROM pg_stat_activity WHERE {IS_LISTENING}"))) < len(NODES):
             if time.monotonic() > begin + 60:
@@ -316,24 +318,45 @@ async def isolation(parts):
     parts.close(faults)
 
 
-PARTS = {"isolation": isolation, "crossing": crossing, "killed": killed, "paused": paused, "restarts": database_restarts, "partitions": partitions, "notifications": notifications_lost}
+async def upgraded(parts):
+    """Nodes of two versions are at work at the same time; each is replaced in turn."""
+    if not parts.options.next:
+        return print("two versions: skipped, since --next names no program", flush=True)
+
+    async def trouble(_):
+        for node in NODES:
+            stopped = await parts.nodes.replace(node, parts.options.next)
+            report(node, f"stopped in {stopped:.1f} s, and ready as the next version")
+            await asyncio.sleep(5)
+
+    await parts.under_load("each node is replaced by one of the next version", 60, trouble)
+
+
+PARTS = {"isolation": isolation, "crossing": crossing, "killed": killed, "paused": paused, "restarts": database_restarts, "partitions": partitions, "notifications": notifications_lost, "upgraded": upgraded}
+
+
+# Behind a pooler, there are none.
+NEED_NOTIFICATIONS = ["notifications"]
 
 
 async def main(options, folder):
     enter(OUTSIDE)
     postgres = Postgres(folder)
     postgres.start()
-    nodes, proxy = None, None
+    nodes, proxy, pooler = None, None, None
     try:
         postgres.make_database()
+        if options.pooler:
+            pooler = start_pooler(folder)
         model = ModelServer()
         await model.start(address(OUTSIDE), MODEL_PORT)
-        nodes = Nodes(options.program, folder)
+        nodes = Nodes(options.program, folder, options.pooler)
         parts = Parts(options, nodes, postgres, model)
         for node in NODES:
             await nodes.start(node)
         proxy = start_proxy(folder)
-        for name in options.only.split(",") if options.only else PARTS:
+        names = options.only.split(",") if options.only else [name for name in PARTS if not (options.pooler and name in NEED_NOTIFICATIONS)]
+        for name in names:
             await PARTS[name](parts)
         return parts.faults
     finally:
@@ -341,6 +364,8 @@ async def main(options, folder):
             proxy.terminate()
         if nodes:
             nodes.stop()
+        if pooler:
+            pooler.terminate()
         postgres.stop("immediate")
 
 
@@ -352,6 +377,8 @@ def parse():
     options.add_argument("--jobs", type=int, default=20)
     options.add_argument("--rate", type=float, default=4, help="numbers a second of each run")
     options.add_argument("--only", help=f"parts, of {','.join(PARTS)}")
+    options.add_argument("--next", help="the program of the next version, which takes the place of the other")
+    options.add_argument("--pooler", action="store_true", help="PgBouncer is between the nodes and Postgres")
     options.add_argument("--keep", action="store_true", help="keep the logs")
     return options.parse_args()
 

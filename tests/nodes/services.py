@@ -1,4 +1,4 @@
-"""What the hosts run: Postgres, nginx and the nodes."""
+"""What the hosts run: Postgres, PgBouncer, nginx and the nodes."""
 
 import asyncio
 import os
@@ -15,6 +15,8 @@ from network import HOSTS, OUTSIDE, address, on
 MODEL_PORT = 9999
 NODE_PORT = 7387
 PROXY_PORT = 8080
+POSTGRES_PORT = 5432
+POOLER_PORT = 6432
 NODES = ["node1", "node2", "node3"]
 
 # Clocks are minutes apart, in seconds.
@@ -24,7 +26,8 @@ SETTINGS = f"""
 [server]
 proxies = ["{address('proxy')}", "{address(OUTSIDE)}"]
 [database]
-url = "postgres://parlor@{address('database')}/parlor?sslmode=disable"
+url = "postgres://parlor@{address('database')}:DATABASE_PORT/parlor?sslmode=disable"
+pooler = HAS_POOLER
 [nodes]
 enabled = true
 [accounts]
@@ -129,13 +132,39 @@ class Postgres:
         self.call("createdb", "--host", self.folder, "--owner", "parlor", "parlor")
 
 
+# Fewer connections than the nodes have, so that the transactions of each get different ones.
+PGBOUNCER = f"""
+[databases]
+parlor = host={address('database')} port={POSTGRES_PORT} user=parlor
+[pgbouncer]
+listen_addr = *
+listen_port = {POOLER_PORT}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 10
+max_client_conn = 200
+"""
+
+
+def start_pooler(folder):
+    """Starts PgBouncer on the host of Postgres, as another user than root."""
+    settings = folder / "pgbouncer.ini"
+    settings.write_text(PGBOUNCER)
+    command = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups", "pgbouncer", str(settings)]
+    log = open(folder / "pgbouncer.log", "ab")
+    return subprocess.Popen(on("database", *command), stdout=log, stderr=log)
+
+
 class Nodes:
     """The processes of nodes, and the folders of their data and logs."""
 
-    def __init__(self, program, folder):
-        self.program, self.folder = Path(program).resolve(), folder
+    def __init__(self, program, folder, has_pooler):
+        self.folder = folder
+        self.programs = dict.fromkeys(NODES, Path(program).resolve())
         self.processes = {}
-        (folder / "parlor.toml").write_text(SETTINGS)
+        settings = SETTINGS.replace("DATABASE_PORT", str(POOLER_PORT if has_pooler else POSTGRES_PORT))
+        (folder / "parlor.toml").write_text(settings.replace("HAS_POOLER", str(has_pooler).lower()))
         self.key = os.urandom(32).hex()
         source, self.clock = folder / "clock.c", folder / "clock.so"
         source.write_text(CLOCK_SOURCE)
@@ -146,7 +175,7 @@ class Nodes:
             environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PARLOR_SECRET_KEY": self.key, "PARLOR_LOG": "parlor=info,warn"}
             environment |= {"OPENAI_BASE_URL": f"http://{address(OUTSIDE)}:{MODEL_PORT}/v1", "OPENAI_API_KEY": "none"}
             environment |= {"LD_PRELOAD": str(self.clock), "CLOCK_OFFSET": str(CLOCKS[node])}
-            command = [self.program, "serve", "--config", self.folder / "parlor.toml", "--data", self.folder / node, "--addr", f"0.0.0.0:{NODE_PORT}"]
+            command = [self.programs[node], "serve", "--config", self.folder / "parlor.toml", "--data", self.folder / node, "--addr", f"0.0.0.0:{NODE_PORT}"]
             log = open(self.folder / f"{node}.log", "ab")
             # `ip netns exec` becomes the program, so its process is the node's.
             self.processes[node] = subprocess.Popen(on(node, *map(str, command)), env=environment, stdout=log, stderr=log, cwd=self.folder)
@@ -173,6 +202,16 @@ class Nodes:
     def kill(self, node):
         self.signal(node, signal.SIGKILL)
         self.processes[node].wait()
+
+    async def replace(self, node, program):
+        """Stops a node as an operator does, and starts another program in its place. Returns the seconds that the stop took."""
+        begin = time.monotonic()
+        self.signal(node, signal.SIGTERM)
+        await asyncio.to_thread(self.processes[node].wait)
+        stopped = time.monotonic() - begin
+        self.programs[node] = Path(program).resolve()
+        await self.start(node)
+        return stopped
 
     def log(self, node):
         return (self.folder / f"{node}.log").read_text()[-2000:]
