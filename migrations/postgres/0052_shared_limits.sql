@@ -19,3 +19,10 @@ CREATE TABLE node_values (
 
 -- The version of the tables that a node knows. A node of an earlier version says nothing.
 ALTER TABLE nodes ADD COLUMN tables BIGINT;
+
+-- The number of the last transaction of each node, by which it finds out whether one was committed when the connection was lost. (The numbers
+-- of Postgres do not tell: after a crash, it gives those of lost transactions again.)
+CREATE TABLE node_commits (
+    node   TEXT COLLATE "C" PRIMARY KEY REFERENCES nodes (id) ON DELETE CASCADE,
+    number BIGINT NOT NULL
+) WITH (fillfactor = 10);

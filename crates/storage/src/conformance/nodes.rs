@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+
 use super::*;
 use crate::{
+    jobs::Owner,
     limits::{LimitEntry, LimitKey, LimitStorage},
     nodes::{LeftAnswer, NodeStorage, SharedChanges},
 };
@@ -476,4 +479,35 @@ async fn a_user_has_one_limit_of_active_runs() {
         commit_one(&first, &again).await,
         Err(ChangeRejection::TooManyRuns)
     );
+}
+
+#[tokio::test]
+async fn a_node_knows_which_of_its_transactions_are_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = node(&folder, LONG).await;
+    let database = postgres::tests::database_of(folder.path()).await;
+    let options = database.options().unwrap();
+    let mut open = PgConnection::connect(&database.url).await.unwrap();
+    let owner: String = sqlx::query_scalar("SELECT id FROM nodes")
+        .fetch_one(&mut open)
+        .await
+        .unwrap();
+    let owner = Owner(owner.parse().unwrap());
+    let asked = async |number, within| postgres::nodes::was_committed(&options, owner, number, within).await;
+    for number in 1..=2 {
+        let turn = new_turn(TEST_USER, ConversationId::new(), "question");
+        commit_one(&storage, &turn.change).await.expect("it is stored");
+        assert!(asked(number, LONG).await.unwrap());
+        assert!(!asked(number + 1, LONG).await.unwrap());
+    }
+    // One that is open may still be committed, and is no answer.
+    let begin = format!("BEGIN; UPDATE node_commits SET number = 3 WHERE node = '{owner}'");
+    open.execute(sqlx::raw_sql(AssertSqlSafe(begin))).await.unwrap();
+    let waiting = asked(3, Duration::from_millis(300)).await;
+    assert!(matches!(waiting, Err(StorageError::LeaseLost)), "{waiting:?}");
+    open.close().await.unwrap();
+    assert!(!asked(3, LONG).await.unwrap(), "it was not committed");
+    storage.leave().await.unwrap();
+    let gone = asked(2, LONG).await;
+    assert!(matches!(gone, Err(StorageError::LeaseLost)), "{gone:?}");
 }

@@ -169,7 +169,9 @@ impl NodeStorage for SqlStorage {
         // A row of which this node does not hear expires unused.
         within(Some(nodes.lease.max(CONNECTION_TIMEOUT)), joining).await?;
         let has_joined = nodes
-            .rows(format!("SELECT id FROM nodes WHERE id = '{owner}'"))
+            .rows(format!(
+                "INSERT INTO node_commits (node, number) SELECT id, 0 FROM nodes WHERE id = '{owner}' RETURNING node"
+            ))
             .await?;
         if has_joined.is_empty() {
             return Err(StorageError::NewerSchema(tables + 1));
@@ -430,34 +432,37 @@ fn hexadecimal(TokenHash(bytes): TokenHash) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns true if a transaction was committed, when that is known. Asks again while the server still works on it.
+/// Returns true if a node's transaction of this number was committed. Waits while the server still works on it: the transaction has
+/// locked the row of the number.
 ///
 /// # Errors
 ///
-/// If the server can't be asked within this time.
+/// If the server can't be asked within this time, or the lease has ended.
 pub(crate) async fn was_committed(
     options: &PgConnectOptions,
-    transaction: &str,
+    owner: Owner,
+    number: i64,
     within: Duration,
 ) -> Result<bool, StorageError> {
     use sqlx::ConnectOptions as _;
     let asking = async {
         loop {
             if let Ok(mut connection) = options.connect().await {
-                let status = format!("SELECT pg_xact_status('{transaction}'::xid8)");
-                let row = connection.fetch_one(sqlx::raw_sql(AssertSqlSafe(status))).await;
-                let status = row.and_then(|row| row.try_get::<Option<String>, _>(0));
-                match status.as_ref().map(Option::as_deref) {
-                    Ok(Some("committed")) => return true,
-                    Ok(Some("aborted")) => return false,
-                    _ => {}
+                let select = format!("SELECT number FROM node_commits WHERE node = '{owner}' FOR UPDATE");
+                let row = connection
+                    .fetch_optional(sqlx::raw_sql(AssertSqlSafe(select)))
+                    .await;
+                match row.map(|row| row.map(|row| row.try_get::<i64, _>(0))) {
+                    Ok(Some(Ok(last))) => return Ok(last >= number),
+                    Ok(None) => return Err(StorageError::LeaseLost),
+                    Ok(Some(Err(_))) | Err(_) => {}
                 }
             }
             tokio::time::sleep(ASK_AGAIN).await;
         }
     };
     let asked = timeout(within, asking).await;
-    asked.map_err(|_| StorageError::LeaseLost)
+    asked.unwrap_or(Err(StorageError::LeaseLost))
 }
 
 /// Returns the oldest version of the tables that a node at work knows; `None` if no lease is valid. Behind a pooler, where no lock keeps

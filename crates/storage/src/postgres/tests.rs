@@ -41,7 +41,7 @@ async fn columns_of_postgres(url: &str) -> Columns {
     let mut connection = PgConnection::connect(url).await.unwrap();
     let rows = sqlx::query(
         "SELECT table_name::TEXT, column_name::TEXT, data_type::TEXT, is_nullable = 'YES' FROM information_schema.columns \
-         WHERE table_schema = 'public' AND table_name NOT IN ('parlor_migrations', 'nodes', 'node_changes', 'node_values', 'limits')",
+         WHERE table_schema = 'public' AND table_name NOT IN ('parlor_migrations', 'nodes', 'node_changes', 'node_values', 'node_commits', 'limits')",
     )
     .fetch_all(&mut connection)
     .await

@@ -64,7 +64,7 @@ impl Lease {
         }
     }
 
-    /// Begins a transaction, and keeps the lease from being ended during it. Returns the number of the transaction.
+    /// Begins a transaction, and keeps the lease from being ended during it. Returns the node's number of the transaction.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Lease {
         &mut self,
         connection: &mut Connection,
         owner: Owner,
-    ) -> Result<String, StorageError> {
+    ) -> Result<i64, StorageError> {
         if self.is_lost {
             return Err(StorageError::LeaseLost);
         }
@@ -86,7 +86,7 @@ impl Lease {
             self.is_lost = true;
             return Err(StorageError::LeaseLost);
         };
-        Ok(row.try_get("transaction")?)
+        Ok(row.try_get("number")?)
     }
 }
 

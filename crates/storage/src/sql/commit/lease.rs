@@ -6,14 +6,14 @@ use super::{Batch, Transaction};
 use crate::{
     Change, ConversationChange, PersonalChange, RunChange, StorageError,
     accounts::AccountChange,
-    jobs::JobChange,
+    jobs::{JobChange, Owner},
     nodes::CommitHint,
     postgres::nodes::{self, ACCESS, CHANNEL, ENDPOINTS},
     shares::ShareChange,
     sql::{database::Connector, writer::Lease},
 };
 
-/// Returns true if a transaction was committed whose end is not known.
+/// Returns true if a node's transaction of this number was committed, whose end is not known.
 ///
 /// # Errors
 ///
@@ -21,12 +21,13 @@ use crate::{
 pub(super) async fn was_committed(
     connector: &Connector,
     lease: Option<&mut Lease>,
-    transaction: &str,
+    owner: Owner,
+    number: i64,
 ) -> Result<bool, StorageError> {
     let (Connector::Postgres(options, _), Some(lease)) = (connector, lease) else {
         return Ok(false);
     };
-    let asked = nodes::was_committed(options, transaction, lease.length).await;
+    let asked = nodes::was_committed(options, owner, number, lease.length).await;
     lease.is_lost |= asked.is_err();
     asked
 }
@@ -42,7 +43,7 @@ impl Batch<'_> {
         connection: &mut Connection,
         lease: &mut Lease,
         changes: &[Change],
-    ) -> Result<String, StorageError> {
+    ) -> Result<i64, StorageError> {
         let transaction = lease.begin(&mut *connection, self.owner).await?;
         self.transaction = Transaction::Begun;
         let mut hint = CommitHint::default();

@@ -168,7 +168,7 @@ impl WriteConnection {
             if let Some(broken) = open.take() {
                 let _ = within(limit, async { Ok(broken.close().await?) }).await;
             }
-            if !was_committed(&self.connector, self.lease.as_mut(), &transaction).await? {
+            if !was_committed(&self.connector, self.lease.as_mut(), self.owner, transaction).await? {
                 return Err(error);
             }
         }
@@ -260,7 +260,7 @@ impl Batch<'_> {
         lease: Option<&mut Lease>,
         orphaned_runs: &HashSet<MessageId>,
         changes: &[Change],
-    ) -> Result<(Option<String>, Outcomes), StorageError> {
+    ) -> Result<(Option<i64>, Outcomes), StorageError> {
         let has_nodes = lease.is_some();
         let transaction = match lease {
             Some(lease) => Some(self.lock_lease(&mut *connection, lease, changes).await?),

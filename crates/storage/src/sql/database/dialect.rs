@@ -24,9 +24,9 @@ pub(crate) const LOCK_INDEX_ON_POSTGRES: &str =
 /// Locks the counter of one user's positions, if the user is known, until the transaction ends.
 pub(crate) const LOCK_LOG_ON_POSTGRES: &str = "SELECT id FROM users WHERE id = $1 FOR UPDATE";
 
-/// Locks the row of a node, without which nothing of it is stored. Returns the number of the transaction.
-pub(crate) const LOCK_LEASE_ON_POSTGRES: &str =
-    "SELECT CAST(pg_current_xact_id() AS TEXT) AS transaction FROM nodes WHERE id = $1 FOR KEY SHARE";
+/// Locks the row of a node, without which nothing of it is stored. Returns the node's number of the transaction.
+pub(crate) const LOCK_LEASE_ON_POSTGRES: &str = "WITH lease AS (SELECT id FROM nodes WHERE id = $1 FOR KEY SHARE) \
+     UPDATE node_commits SET number = number + 1 FROM lease WHERE node = lease.id RETURNING number";
 
 /// Words that only SQLite has, and what Postgres gets in their place.
 const WORDS: [(&str, &str); 3] = [
