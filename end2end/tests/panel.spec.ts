@@ -248,7 +248,7 @@ test.describe('on a phone', () => {
     const dialog = page.getByRole('dialog', { name: 'Web search results: tea (2)' });
     await expect(dialog).toBeFocused();
     await expect(page.getByRole('link', { name: 'A first page' })).toBeVisible();
-    expect(await dialog.boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
+    await expect.poll(() => dialog.boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
     await expect(page.getByRole('separator')).toHaveCount(0);
     // The page behind it cannot be reached.
     await expect(page.locator('.stage')).toHaveAttribute('inert', '');
