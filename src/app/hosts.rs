@@ -98,14 +98,9 @@ impl Hosts {
     /// Returns the stored names.
     pub fn stored(&self) -> Vec<String> {
         let mut stored = self.stored.read().clone();
-        let shared = self.shared.read();
-        stored.extend(
-            shared
-                .iter()
-                .filter(|name| !stored.contains(name))
-                .cloned()
-                .collect::<Vec<_>>(),
-        );
+        stored.extend(self.shared.read().iter().cloned());
+        stored.sort_unstable();
+        stored.dedup();
         stored
     }
 

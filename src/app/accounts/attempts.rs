@@ -79,7 +79,8 @@ impl Attempts {
         Self { rules, entries }
     }
 
-    /// Counts an attempt and returns its time. It has failed unless [`succeed`](Self::succeed) is called. Counted before its password is checked, so that attempts at the same time count too.
+    /// Counts an attempt and returns its time. It has failed unless [`succeed`](Self::succeed) is called. Counted before its
+    /// password is checked, so that attempts at the same time count too.
     ///
     /// # Errors
     ///

@@ -9,13 +9,12 @@ use std::{
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, PgPool, Row};
-use tokio::time::timeout;
 
 use super::nodes::array;
 use crate::{
     StorageError,
     limits::{LimitChange, LimitEntry, LimitKey, LimitStorage},
-    sql::SqlStorage,
+    sql::{SqlStorage, writer::within},
 };
 
 /// The present time of the database, in microseconds since 1970.
@@ -80,19 +79,17 @@ impl Limits {
     }
 }
 
-/// Does something on a connection of a pool. After the time limit, the connection is given up.
+/// Does something on a connection of a pool, within the time limit. After an error, the connection is given up.
 async fn in_time<T>(
     pool: &PgPool,
     work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StorageError>,
 ) -> Result<T, StorageError> {
     let mut connection = pool.acquire().await?;
-    match timeout(TIMEOUT, work(&mut connection)).await {
-        Ok(done) => done,
-        Err(_) => {
-            connection.close_on_drop();
-            Err(StorageError::Database(sqlx::Error::PoolTimedOut))
-        }
+    let done = within(Some(TIMEOUT), work(&mut connection)).await;
+    if done.is_err() {
+        connection.close_on_drop();
     }
+    done
 }
 
 /// Changes entries in a transaction.

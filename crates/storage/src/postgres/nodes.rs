@@ -159,21 +159,18 @@ impl NodeStorage for SqlStorage {
         *nodes.owner.lock() = None;
         let tables = migrations::newest();
         // A later version may have changed the tables while this process had no lease.
-        let joining = nodes.execute(format!(
+        let joining = nodes.rows(format!(
             "{}; DELETE FROM nodes WHERE id = '{former}'; \
              INSERT INTO nodes (id, expires_at, tables) SELECT '{owner}', {NOW} + {}, {tables} WHERE NOT EXISTS \
-             (SELECT 1 FROM parlor_migrations WHERE version > {tables} AND coalesce(works_with, version) > {tables})",
+             (SELECT 1 FROM parlor_migrations WHERE version > {tables} AND coalesce(works_with, version) > {tables}); \
+             INSERT INTO node_commits (node, number) SELECT id, 0 FROM nodes WHERE id = '{owner}' RETURNING node",
             migrations::SHARED_LOCK,
             nodes.lease_ms()
         ));
         // A row of which this node does not hear expires unused.
-        within(Some(nodes.lease.max(CONNECTION_TIMEOUT)), joining).await?;
-        let has_joined = nodes
-            .rows(format!(
-                "INSERT INTO node_commits (node, number) SELECT id, 0 FROM nodes WHERE id = '{owner}' RETURNING node"
-            ))
-            .await?;
-        if has_joined.is_empty() {
+        let rows = within(Some(nodes.lease.max(CONNECTION_TIMEOUT)), joining).await?;
+        // The lock returns a row, too.
+        if !rows.iter().any(|row| row.try_get::<&str, _>("node").is_ok()) {
             return Err(StorageError::NewerSchema(tables + 1));
         }
         *nodes.owner.lock() = Some(owner);
