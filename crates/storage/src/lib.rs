@@ -172,6 +172,7 @@ pub trait Storage:
     + jobs::JobStorage
     + limits::LimitStorage
     + nodes::NodeStorage
+    + nodes::SetupStorage
     + operations::OperationsStorage
     + shares::ShareStorage
     + Send

@@ -83,7 +83,11 @@ pub trait NodeStorage {
     ///
     /// If the connection is lost.
     async fn follow_commits(&self, hints: mpsc::Sender<CommitHint>) -> Result<(), StorageError>;
+}
 
+/// The first account and the host name under which it was made, at whatever node that was. With one process, the operations have no effect.
+#[async_trait]
+pub trait SetupStorage {
     /// Stores a host name under which Parlor was set up, for all nodes.
     async fn add_host(&self, name: &str) -> Result<(), StorageError>;
 

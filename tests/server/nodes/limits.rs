@@ -11,25 +11,13 @@ use crate::{
 
 /// Starts two nodes with accounts, and the first account.
 async fn start(change: impl Fn(&mut Settings)) -> (Pair, Browser) {
-    let folder = tempfile::tempdir().unwrap();
-    let upstream = Upstream::start().await;
-    let is_node = node_of(folder.path()).await;
-    let start = || {
-        Parlor::start_with(folder.path(), &upstream, |settings| {
-            with_passwords(settings);
-            is_node(settings);
-            change(settings);
-        })
-    };
-    let (first, second) = (start().await, start().await);
-    let mut ann = Browser::new(&first);
-    ann.set_up(&first, "ann").await;
-    let pair = Pair {
-        first,
-        second,
-        upstream,
-        _folder: folder,
-    };
+    let pair = Pair::start_set(|settings| {
+        with_passwords(settings);
+        change(settings);
+    })
+    .await;
+    let mut ann = Browser::new(&pair.first);
+    ann.set_up(&pair.first, "ann").await;
     (pair, ann)
 }
 
@@ -80,16 +68,8 @@ async fn requests_count_at_all_nodes() {
 
 #[tokio::test]
 async fn answers_at_the_same_time_count_at_all_nodes() {
-    let folder = tempfile::tempdir().unwrap();
-    let upstream = Upstream::start().await;
-    let is_node = node_of(folder.path()).await;
-    let start = || {
-        Parlor::start_with(folder.path(), &upstream, |settings| {
-            is_node(settings);
-            settings.accounts.runs = Some(1);
-        })
-    };
-    let (first, second) = (start().await, start().await);
+    let pair = Pair::start_set(|settings| settings.accounts.runs = Some(1)).await;
+    let (first, second, upstream) = (&pair.first, &pair.second, &pair.upstream);
     upstream.add_script(When::any(), Script::new().text("One").gate("go"));
     let mut turn = first.chat(&message("Count")).await;
     turn.next_of_type("text_delta").await;
@@ -110,16 +90,8 @@ async fn answers_at_the_same_time_count_at_all_nodes() {
 #[tokio::test]
 async fn the_first_account_is_made_at_any_node() {
     const NAME: &str = "chat.example";
-    let folder = tempfile::tempdir().unwrap();
-    let upstream = Upstream::start().await;
-    let is_node = node_of(folder.path()).await;
-    let start = || {
-        Parlor::start_with(folder.path(), &upstream, |settings| {
-            with_passwords(settings);
-            is_node(settings);
-        })
-    };
-    let (first, second) = (start().await, start().await);
+    let pair = Pair::start_set(with_passwords).await;
+    let (first, second) = (&pair.first, &pair.second);
     // The link that the first node has printed leads through the proxy to the second.
     let token = first.setup_token.clone().unwrap();
     let client = reqwest::Client::builder()
@@ -139,7 +111,7 @@ async fn the_first_account_is_made_at_any_node() {
         let page = client.get(format!("{}/sign-in", parlor.url)).header(HOST, host);
         page.send().await.unwrap().status().as_u16()
     };
-    for node in [&first, &second] {
+    for node in [first, second] {
         until(async || status(node, NAME).await == 200).await;
         assert_eq!(status(node, "evil.example").await, 403);
     }

@@ -39,10 +39,24 @@ impl Pair {
     }
 
     async fn start_with(tools: impl Fn() -> ToolRegistry) -> Self {
+        Self::start_all(tools, |_| {}).await
+    }
+
+    /// Starts two nodes with these settings.
+    async fn start_set(change: impl Fn(&mut Settings)) -> Self {
+        Self::start_all(ToolRegistry::default, change).await
+    }
+
+    async fn start_all(tools: impl Fn() -> ToolRegistry, change: impl Fn(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let upstream = Upstream::start().await;
         let is_node = node_of(folder.path()).await;
-        let start = || Parlor::start_with_tools(folder.path(), &upstream, tools(), &is_node);
+        let start = || {
+            Parlor::start_with_tools(folder.path(), &upstream, tools(), |settings| {
+                is_node(settings);
+                change(settings);
+            })
+        };
         let (first, second) = (start().await, start().await);
         Self {
             first,

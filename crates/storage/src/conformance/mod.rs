@@ -19,6 +19,7 @@ mod fixtures;
 mod hand_over;
 mod job_owners;
 mod jobs;
+mod limits;
 mod literature;
 mod log;
 mod memories;

@@ -27,6 +27,7 @@ mod commit_hint;
 mod limits;
 pub(crate) mod migrations;
 pub(crate) mod nodes;
+mod setup;
 
 #[cfg(test)]
 pub(crate) mod tests;

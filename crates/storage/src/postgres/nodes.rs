@@ -15,7 +15,7 @@ use tokio::{sync::mpsc, time::timeout};
 
 use super::{PostgresDatabase, limits::Limits, migrations};
 use crate::{
-    RunKey, StorageError, TokenHash,
+    RunKey, StorageError,
     jobs::{JobKey, Owner},
     nodes::{AnsweredRun, CommitHint, NodeStorage, SharedChanges},
     sql::{
@@ -35,11 +35,7 @@ pub(crate) const ACCESS: &str = "access";
 pub(crate) const ENDPOINTS: &str = "endpoints";
 
 /// The present time of the database, in milliseconds since 1970.
-const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-
-/// The kinds of the table `node_values`.
-const HOST: &str = "host";
-const SETUP_TOKEN: &str = "setup_token";
+pub(super) const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /// The longest wait for a connection.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(1);
@@ -89,41 +85,20 @@ impl Nodes {
         self.lease.as_millis()
     }
 
-    async fn execute(&self, statement: String) -> Result<u64, StorageError> {
+    pub(super) async fn execute(&self, statement: String) -> Result<u64, StorageError> {
         let executed = self.pool.execute(sqlx::raw_sql(AssertSqlSafe(statement))).await?;
         Ok(executed.rows_affected())
     }
 
-    async fn rows(&self, statement: String) -> Result<Vec<PgRow>, StorageError> {
+    pub(super) async fn rows(&self, statement: String) -> Result<Vec<PgRow>, StorageError> {
         Ok(self
             .pool
             .fetch_all(sqlx::raw_sql(AssertSqlSafe(statement)))
             .await?)
     }
 
-    async fn add_value(&self, kind: &str, value: &str) -> Result<(), StorageError> {
-        self.execute(format!(
-            "INSERT INTO node_values (kind, value) VALUES ('{kind}', '{value}') ON CONFLICT DO NOTHING"
-        ))
-        .await?;
-        Ok(())
-    }
-
-    /// Deletes the tokens for the setup: all, or those of nodes that are gone.
-    async fn delete_setup_tokens(&self, only_left: bool) -> Result<(), StorageError> {
-        let condition = match only_left {
-            true => "NOT EXISTS (SELECT 1 FROM nodes n WHERE v.value LIKE '% ' || n.id)",
-            false => "TRUE",
-        };
-        self.execute(format!(
-            "DELETE FROM node_values v WHERE kind = '{SETUP_TOKEN}' AND {condition}"
-        ))
-        .await?;
-        Ok(())
-    }
-
     /// Returns the present id as a literal; one that nobody has without a lease.
-    fn owner(&self) -> String {
+    pub(super) fn owner(&self) -> String {
         let owner = *self.owner.lock();
         owner.map(|owner| owner.to_string()).unwrap_or_default()
     }
@@ -368,65 +343,6 @@ impl NodeStorage for SqlStorage {
             }
         }
     }
-
-    async fn add_host(&self, name: &str) -> Result<(), StorageError> {
-        let is_plain = |character: char| character.is_ascii_alphanumeric() || "-._:[]".contains(character);
-        match &self.nodes {
-            // Any other one is no name of a host, and must not get into a statement.
-            Some(nodes) if name.chars().all(is_plain) => nodes.add_value(HOST, name).await,
-            Some(_) => {
-                tracing::warn!(name, "other nodes are not told of this host name");
-                Ok(())
-            }
-            None => Ok(()),
-        }
-    }
-
-    async fn hosts(&self) -> Result<Vec<String>, StorageError> {
-        let Some(nodes) = &self.nodes else {
-            return Ok(Vec::new());
-        };
-        let rows = nodes
-            .rows(format!(
-                "SELECT value FROM node_values WHERE kind = '{HOST}' ORDER BY value"
-            ))
-            .await?;
-        rows.iter().map(|row| Ok(row.try_get("value")?)).collect()
-    }
-
-    async fn add_setup_token(&self, token: TokenHash) -> Result<(), StorageError> {
-        match &self.nodes {
-            Some(nodes) => {
-                let value = format!("{} {}", hexadecimal(token), nodes.owner());
-                nodes.add_value(SETUP_TOKEN, &value).await?;
-                nodes.delete_setup_tokens(true).await
-            }
-            None => Ok(()),
-        }
-    }
-
-    async fn delete_setup_tokens(&self) -> Result<(), StorageError> {
-        match &self.nodes {
-            Some(nodes) => nodes.delete_setup_tokens(false).await,
-            None => Ok(()),
-        }
-    }
-
-    async fn is_setup_token(&self, token: TokenHash) -> Result<bool, StorageError> {
-        let Some(nodes) = &self.nodes else {
-            return Ok(false);
-        };
-        let select = format!(
-            "SELECT 1 FROM nodes n JOIN node_values v ON v.kind = '{SETUP_TOKEN}' AND v.value = '{} ' || n.id \
-             WHERE n.expires_at >= {NOW}",
-            hexadecimal(token)
-        );
-        Ok(!nodes.rows(select).await?.is_empty())
-    }
-}
-
-fn hexadecimal(TokenHash(bytes): TokenHash) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns true if a node's transaction of this number was committed. Waits while the server still works on it: the transaction has
