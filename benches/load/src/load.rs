@@ -1,6 +1,7 @@
 //! Many runs at once: opens them, reads every event, and aggregates the results.
 
 use std::{
+    slice,
     sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -145,24 +146,32 @@ pub async fn measure_beside_bare(
 
 /// Executes a plan and measures it.
 pub async fn measure(plan: &LoadPlan, parlor: &ServerProcess, upstream: &ServerProcess) -> LoadResult {
-    let before = machine::resident_mb(parlor.pid());
-    machine::reset_peak(parlor.pid());
-    let cpu = CpuTime::now(parlor.pid(), upstream.pid());
+    measure_on(plan, slice::from_ref(parlor), upstream).await
+}
+
+/// Executes a plan on several servers, which get the runs in turn. The CPU time and the memory are those of all of them.
+pub async fn measure_on(plan: &LoadPlan, nodes: &[ServerProcess], upstream: &ServerProcess) -> LoadResult {
+    let pids: Vec<_> = nodes.iter().map(ServerProcess::pid).collect();
+    let sum_of = |memory: fn(u32) -> f64| pids.iter().copied().map(memory).sum();
+    let before = sum_of(machine::resident_mb);
+    pids.iter().copied().for_each(machine::reset_peak);
+    let cpu = CpuTime::now(&pids, upstream.pid());
     let started = Instant::now();
 
     let (runs, in_time) = execute(plan, |number| {
-        run(plan.client(parlor, number), plan.tokens, plan.per_second, false)
+        let client = plan.client(&nodes[number % nodes.len()], number);
+        run(client, plan.tokens, plan.per_second, false)
     })
     .await;
     let seconds = started.elapsed().as_secs_f64();
-    let used = CpuTime::now(parlor.pid(), upstream.pid());
-    let peak = machine::peak_mb(parlor.pid());
+    let used = CpuTime::now(&pids, upstream.pid());
+    let peak = sum_of(machine::peak_mb);
     // The allocator and SQLite return memory with a short delay.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let memory_mb = Memory {
         before,
         peak,
-        after: machine::resident_mb(parlor.pid()),
+        after: sum_of(machine::resident_mb),
     };
     let mut load = summarize(plan, runs, seconds);
     if !in_time {
@@ -170,7 +179,7 @@ pub async fn measure(plan: &LoadPlan, parlor: &ServerProcess, upstream: &ServerP
             .push(format!("not done after {:.0} s", plan.timeout.as_secs_f64()));
     }
     LoadResult {
-        cpu_per_10k: per_10k(used.server_since(cpu), load.tokens),
+        cpu_per_10k: per_10k(used.servers_since(cpu), load.tokens),
         cores: used.cores_since(cpu, seconds),
         memory_mb,
         ..load
@@ -179,50 +188,20 @@ pub async fn measure(plan: &LoadPlan, parlor: &ServerProcess, upstream: &ServerP
 
 /// Executes a plan with the model server alone: what it and this client need without Parlor. Also returns the first fault.
 async fn measure_bare(plan: &LoadPlan, upstream: &ServerProcess) -> (BareResult, Option<String>) {
-    let cpu = CpuTime::now(upstream.pid(), upstream.pid());
+    let cpu = CpuTime::now(&[], upstream.pid());
     let started = Instant::now();
     let one = |_| bare_run(upstream.client(), plan.tokens, plan.per_second);
     let (runs, _) = execute(plan, one).await;
     let seconds = started.elapsed().as_secs_f64();
-    let used = CpuTime::now(upstream.pid(), upstream.pid());
+    let used = CpuTime::now(&[], upstream.pid());
     let load = summarize(plan, runs, seconds);
     let bare = BareResult {
         tokens_per_second: load.tokens_per_second,
         delay_ms: load.delay_ms,
         first_token_ms: load.first_token_ms,
-        cpu_per_10k: per_10k(used.server_since(cpu), load.tokens),
+        cpu_per_10k: per_10k(used.upstream_since(cpu), load.tokens),
     };
     (bare, load.complaints.into_iter().next())
-}
-
-/// Executes a plan on several servers, which get the runs in turn. The CPU time and the memory are those of all of them.
-pub async fn measure_on(plan: &LoadPlan, nodes: &[ServerProcess]) -> LoadResult {
-    let pids = || nodes.iter().map(ServerProcess::pid);
-    let before = pids().map(machine::resident_mb).sum();
-    pids().for_each(machine::reset_peak);
-    let cpu: f64 = pids().map(machine::tree_cpu_seconds).sum();
-    let started = Instant::now();
-    let (runs, in_time) = execute(plan, |number| {
-        let client = plan.client(&nodes[number % nodes.len()], number);
-        run(client, plan.tokens, plan.per_second, false)
-    })
-    .await;
-    let seconds = started.elapsed().as_secs_f64();
-    let used: f64 = pids().map(machine::tree_cpu_seconds).sum();
-    let mut load = summarize(plan, runs, seconds);
-    if !in_time {
-        load.complaints
-            .push(format!("not done after {:.0} s", plan.timeout.as_secs_f64()));
-    }
-    LoadResult {
-        cpu_per_10k: per_10k(used - cpu, load.tokens),
-        memory_mb: Memory {
-            before,
-            peak: pids().map(machine::peak_mb).sum(),
-            after: pids().map(machine::resident_mb).sum(),
-        },
-        ..load
-    }
 }
 
 /// Opens the runs of a plan and waits for all of them. Returns false after its time limit.

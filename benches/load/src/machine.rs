@@ -49,31 +49,36 @@ impl Machine {
 /// CPU seconds used so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CpuTime {
-    server: f64,
+    servers: f64,
     upstream: f64,
     client: f64,
     all: f64,
 }
 
 impl CpuTime {
-    pub fn now(server: u32, upstream: u32) -> Self {
+    pub fn now(servers: &[u32], upstream: u32) -> Self {
         Self {
-            server: process_cpu_seconds(server),
+            servers: servers.iter().copied().map(process_cpu_seconds).sum(),
             upstream: process_cpu_seconds(upstream),
             client: process_cpu_seconds(std::process::id()),
             all: machine_cpu_seconds(),
         }
     }
 
-    /// Returns the server's CPU seconds since `earlier`.
-    pub fn server_since(self, earlier: Self) -> f64 {
-        self.server - earlier.server
+    /// Returns the servers' CPU seconds since `earlier`.
+    pub fn servers_since(self, earlier: Self) -> f64 {
+        self.servers - earlier.servers
+    }
+
+    /// Returns the model server's CPU seconds since `earlier`.
+    pub fn upstream_since(self, earlier: Self) -> f64 {
+        self.upstream - earlier.upstream
     }
 
     /// Returns the busy cores since `earlier`, by process.
     pub fn cores_since(self, earlier: Self, seconds: f64) -> Cores {
         let cores = |now: f64, then: f64| (now - then) / seconds;
-        let server = cores(self.server, earlier.server);
+        let server = cores(self.servers, earlier.servers);
         let upstream = cores(self.upstream, earlier.upstream);
         let client = cores(self.client, earlier.client);
         let others = (cores(self.all, earlier.all) - server - upstream - client).max(0.0);

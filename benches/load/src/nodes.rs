@@ -31,6 +31,8 @@ pub struct NodesResult {
     pub load: LoadResult,
     /// CPU seconds of Postgres per 10,000 tokens; `None` with SQLite, which is part of the node.
     pub database_cpu_per_10k: Option<f64>,
+    /// Memory of Postgres after the runs, in megabytes.
+    pub database_mb: Option<f64>,
 }
 
 /// Executes each plan on each arrangement.
@@ -47,7 +49,7 @@ pub async fn measure(
     let postgres = PostgresServer::start_durable(&DATABASES.map(|(name, _)| name)).await;
     let mut results = Vec::new();
     let alone = [start(programs, upstream, "sqlite", &usual).await?];
-    measure_plans(plans, ("SQLite", &alone, None), &mut results).await;
+    measure_plans(plans, upstream, ("SQLite", &alone, None), &mut results).await;
     stop(alone.into()).await?;
     for (database, count) in DATABASES {
         let settings = format!(
@@ -60,7 +62,8 @@ pub async fn measure(
             let data = format!("{database}-{number}");
             nodes.push(start(programs, upstream, &data, &settings).await?);
         }
-        measure_plans(plans, ("Postgres", &nodes, Some(postgres.id())), &mut results).await;
+        let arrangement = ("Postgres", &*nodes, Some(postgres.id()));
+        measure_plans(plans, upstream, arrangement, &mut results).await;
         stop(nodes).await?;
     }
     Ok(results)
@@ -90,6 +93,7 @@ async fn stop(nodes: Vec<ServerProcess>) -> Result<(), Error> {
 
 async fn measure_plans(
     plans: &[LoadPlan],
+    upstream: &ServerProcess,
     (database, nodes, postgres): (&'static str, &[ServerProcess], Option<u32>),
     results: &mut Vec<NodesResult>,
 ) {
@@ -99,13 +103,14 @@ async fn measure_plans(
             ..plan.clone()
         };
         let before = postgres.map(machine::tree_cpu_seconds);
-        let load = load::measure_on(&plan, nodes).await;
+        let load = load::measure_on(&plan, nodes, upstream).await;
         let after = postgres.map(machine::tree_cpu_seconds);
         let used = after.zip(before).map(|(after, before)| after - before);
         results.push(NodesResult {
             database,
             nodes: nodes.len(),
             database_cpu_per_10k: used.map(|seconds| load::per_10k(seconds, load.tokens)),
+            database_mb: postgres.map(machine::descendants_mb),
             load,
         });
     }

@@ -98,12 +98,14 @@ pub fn print_nodes(rows: &[NodesResult]) {
         "tokens/s",
         "delay p50",
         "p99",
+        "late p99",
         "1st p50",
         "p95",
         "CPU s/10k",
         "of Postgres",
         "MB before",
         "peak",
+        "of Postgres",
     ];
     let table = rows.iter().map(|row| {
         let load = &row.load;
@@ -114,13 +116,14 @@ pub fn print_nodes(rows: &[NodesResult]) {
             format!("{:.0}", load.tokens_per_second),
         ];
         let (delay, first) = (load.delay_ms, load.first_token_ms);
-        cells.extend([delay.p50, delay.p99, first.p50, first.p95].map(format_ms));
+        cells.extend([delay.p50, delay.p99, load.behind_ms.p99, first.p50, first.p95].map(format_ms));
         cells.push(format!("{:.2}", load.cpu_per_10k));
         cells.push(
             row.database_cpu_per_10k
                 .map_or("-".into(), |cpu| format!("{cpu:.2}")),
         );
         cells.extend([load.memory_mb.before, load.memory_mb.peak].map(|mb| format!("{mb:.1}")));
+        cells.push(row.database_mb.map_or("-".into(), |mb| format!("{mb:.0}")));
         cells
     });
     print_table(&heads, &table.collect::<Vec<_>>());
