@@ -13,7 +13,7 @@ pub struct SharingSettings {
     pub shares: usize,
     /// The number of people that a share can name.
     pub readers: usize,
-    /// The number of people who can watch a live share at the same time. Others see it as it is when they load the page.
+    /// The number of people who can watch a live share at the same time, at each node. Others see it as it is when they load the page.
     pub watchers: usize,
 }
 
