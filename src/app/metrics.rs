@@ -25,6 +25,7 @@ impl AppState {
             share_watchers: self.watchers.count(),
             python_sessions: self.services.python.session_count(),
             connections: self.storage.connections(),
+            has_lease: !self.journal.has_lost_lease(),
         };
         self.metrics.samples.set(&sample);
         self.metrics.encode()

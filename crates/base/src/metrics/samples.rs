@@ -21,6 +21,8 @@ pub struct Sample {
     pub share_watchers: usize,
     pub python_sessions: usize,
     pub connections: ConnectionCount,
+    /// True if this process may store something.
+    pub has_lease: bool,
 }
 
 /// Numbers by kind of work.
@@ -63,6 +65,7 @@ pub struct Samples {
     python_sessions: Gauge,
     connections: Family<Labels<1>, Gauge>,
     max_connections: Gauge,
+    has_lease: Gauge,
 }
 
 impl Samples {
@@ -98,6 +101,7 @@ impl Samples {
                 "database_connections_max",
                 "The highest number of connections for reading the database",
             ),
+            has_lease: group.gauge("lease_held", "1 while this process may store something"),
         }
     }
 
@@ -134,6 +138,7 @@ impl Samples {
             set(&self.connections.get_or_create(&[("state", state)]), count);
         }
         set(&self.max_connections, connections.max);
+        set(&self.has_lease, usize::from(sample.has_lease));
     }
 
     fn set_stored(&self, stored: &StoredWork) {
