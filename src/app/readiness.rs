@@ -27,6 +27,8 @@ pub enum NotReady {
     DatabaseNotWritable,
     #[error("this node has lost its lease, and begins another one")]
     LeaseLost,
+    #[error("another process has taken over the database; stop one of the two")]
+    Replaced,
     #[error("the writer of changes has ended; start Parlor again")]
     WriterEnded,
 }
@@ -69,7 +71,10 @@ impl Readiness {
             problems.push(NotReady::DatabaseUnreadable);
         }
         if self.journal.has_lost_lease() {
-            problems.push(NotReady::LeaseLost);
+            problems.push(match self.storage.has_nodes() {
+                true => NotReady::LeaseLost,
+                false => NotReady::Replaced,
+            });
         }
         match self.journal.writer_state() {
             WriterState::Ended => problems.push(NotReady::WriterEnded),

@@ -114,7 +114,9 @@ impl JournalWriter {
                     changes.drain(..count);
                 }
                 Err(StorageError::LeaseLost) => {
-                    tracing::error!("this node has lost its lease: its work goes on elsewhere");
+                    tracing::error!(
+                        "another process has taken over the work of this one, which can store nothing more of it"
+                    );
                     self.lease.is_lost.send_replace(true);
                 }
                 Err(error) if error.kind() == StorageErrorKind::Damaged => {

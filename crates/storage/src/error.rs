@@ -37,7 +37,7 @@ pub enum StorageError {
     InUse,
     #[error("a copy into it was not completed: give the same command again, or use an empty database")]
     IncompleteCopy,
-    #[error("another node has taken over the work of this one")]
+    #[error("another process has taken over the work of this one")]
     LeaseLost,
     #[error(
         "the keys of model servers were encrypted with another secret key: give all nodes the same one (PARLOR_SECRET_KEY, or a data \

@@ -322,7 +322,15 @@ async fn a_single_process_is_refused_behind_a_pooler_while_there_are_leases() {
         ..postgres::tests::database_of(folder.path()).await
     };
     let other = tempfile::tempdir().unwrap();
-    let refused = SqlStorage::open_postgres(other.path(), &alone).await;
+    let extending = async {
+        loop {
+            first.renew().await.unwrap();
+        }
+    };
+    let refused = tokio::select! {
+        opened = SqlStorage::open_postgres(other.path(), &alone) => opened,
+        () = extending => unreachable!("it goes on"),
+    };
     assert!(matches!(refused, Err(StorageError::NodesAtWork)));
     assert!(first.renew().await.unwrap(), "its lease is kept");
     first.leave().await.unwrap();
@@ -343,7 +351,8 @@ async fn a_node_knows_which_of_its_transactions_are_stored() {
         .await
         .unwrap();
     let owner = Owner(owner.parse().unwrap());
-    let asked = async |number, within| postgres::nodes::was_committed(&options, owner, number, within).await;
+    let asked =
+        async |number, within| postgres::nodes::was_committed(&options, owner, number, Some(within)).await;
     for number in 1..=2 {
         let turn = new_turn(TEST_USER, ConversationId::new(), "question");
         commit_one(&storage, &turn.change).await.expect("it is stored");

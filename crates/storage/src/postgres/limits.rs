@@ -10,11 +10,11 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, PgPool, Row};
 
-use super::nodes::array;
+use super::{in_time::in_time, nodes::array};
 use crate::{
     StorageError,
     limits::{LimitChange, LimitEntry, LimitKey, LimitStorage},
-    sql::{SqlStorage, writer::within},
+    sql::SqlStorage,
 };
 
 /// The present time of the database, in microseconds since 1970.
@@ -69,7 +69,7 @@ impl Limits {
             "DELETE FROM limits WHERE key IN (SELECT key FROM limits WHERE next_at < {NOW_MICROS} - {} FOR UPDATE SKIP LOCKED)",
             KEPT.as_micros()
         );
-        in_time(&self.changes, async |connection| {
+        in_time(&self.changes, TIMEOUT, async |connection| {
             connection.execute(sqlx::raw_sql(AssertSqlSafe(delete))).await?;
             Ok(())
         })
@@ -77,19 +77,6 @@ impl Limits {
         *self.cleaned.lock() = Some(Instant::now());
         Ok(())
     }
-}
-
-/// Does something on a connection of a pool, within the time limit. After an error, the connection is given up.
-async fn in_time<T>(
-    pool: &PgPool,
-    work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StorageError>,
-) -> Result<T, StorageError> {
-    let mut connection = pool.acquire().await?;
-    let done = within(Some(TIMEOUT), work(&mut connection)).await;
-    if done.is_err() {
-        connection.close_on_drop();
-    }
-    done
 }
 
 /// Changes entries in a transaction.
@@ -173,7 +160,7 @@ impl LimitStorage for SqlStorage {
              SELECT EXISTS (SELECT 1 FROM taken) AS is_taken, \
              coalesce((SELECT next_at FROM limits WHERE key = '{key}'), now) - now AS later FROM clock"
         );
-        let row = in_time(&nodes.limits.turns, async |connection| {
+        let row = in_time(&nodes.limits.turns, TIMEOUT, async |connection| {
             let select = sqlx::raw_sql(AssertSqlSafe(statement));
             Ok(connection.fetch_one(select).await?)
         })
@@ -196,7 +183,7 @@ impl LimitStorage for SqlStorage {
             "INSERT INTO limits (key, count, next_at) VALUES ('{key}', 0, {NOW_MICROS} + {pause}) \
              ON CONFLICT (key) DO UPDATE SET next_at = greatest(limits.next_at, excluded.next_at)"
         );
-        in_time(&nodes.limits.turns, async |connection| {
+        in_time(&nodes.limits.turns, TIMEOUT, async |connection| {
             connection
                 .execute(sqlx::raw_sql(AssertSqlSafe(statement)))
                 .await?;
@@ -209,7 +196,7 @@ impl LimitStorage for SqlStorage {
         let Some(nodes) = self.nodes.as_ref().filter(|_| !keys.is_empty()) else {
             return Ok(());
         };
-        in_time(&nodes.limits.changes, async |connection| {
+        in_time(&nodes.limits.changes, TIMEOUT, async |connection| {
             change_entries(connection, keys, change).await
         })
         .await

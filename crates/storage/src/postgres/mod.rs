@@ -3,19 +3,20 @@
 use std::{path::Path, str::FromStr, sync::Arc, time::Duration};
 
 use sqlx::{
-    ConnectOptions, Connection, Executor, PgConnection, Row,
+    AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection, Row,
     postgres::{PgConnectOptions, PgPoolOptions, PgSslMode},
 };
 use tokio::sync::Mutex;
 
-use self::nodes::Nodes;
+use self::{nodes::Nodes, process_lock::ProcessLock};
 
 use crate::{
     StorageError, data_folder,
+    jobs::Owner,
     sql::{
         SqlStorage,
         database::{Connection as AnyConnection, Connector, Preparation, Readers},
-        writer::WriteConnection,
+        writer::{Lease, WriteConnection},
     },
 };
 use parlor_base::{
@@ -24,9 +25,11 @@ use parlor_base::{
 };
 
 mod commit_hint;
+mod in_time;
 mod limits;
 pub(crate) mod migrations;
 pub(crate) mod nodes;
+pub(crate) mod process_lock;
 mod setup;
 
 #[cfg(test)]
@@ -135,12 +138,13 @@ impl SqlStorage {
         let mut connection = options.connect().await.map_err(unreachable)?;
         check_version(&mut connection).await?;
         let process_lock = match preparation {
-            Preparation::Kept => Some(lock_database(&options, has_nodes).await?),
+            Preparation::Kept => Some(ProcessLock::take(&options, has_nodes).await?),
             // A pooler gives the lock's connection to others.
             Preparation::Once => None,
         };
-        if !has_nodes && process_lock.is_none() && nodes::oldest_at_work(&mut connection).await?.is_some() {
-            return Err(StorageError::NodesAtWork);
+        if !has_nodes {
+            // Behind a pooler, and after a restart of the server, a lease says more than the lock.
+            nodes::wait_for_no_lease(&mut connection).await?;
         }
         let is_new = migrations::run(&mut connection).await?;
         let lacks_earlier_data = is_new && data_folder::keep_files_of_others(folder)?;
@@ -152,20 +156,27 @@ impl SqlStorage {
             .await
             .map_err(unreachable)?;
         let nodes = Nodes::new(database, &options);
-        if !has_nodes {
-            // No other process uses the database.
-            connection
-                .execute("DELETE FROM nodes")
-                .await
-                .map_err(StorageError::from)?;
-        }
+        let owner = Owner::of_new_process();
+        // Whoever has worked on the database until now can store nothing more.
+        let begin = match has_nodes {
+            true => "DELETE FROM process_commits".to_owned(),
+            false => format!(
+                "DELETE FROM nodes; DELETE FROM process_commits; INSERT INTO process_commits (process, number) VALUES ('{owner}', 0)"
+            ),
+        };
+        let begun = connection.execute(sqlx::raw_sql(AssertSqlSafe(begin))).await;
+        begun.map_err(StorageError::from)?;
         let mut writer = WriteConnection::new(
             Connector::Postgres(options, preparation),
             AnyConnection::of_postgres(connection, preparation),
             lock,
         );
         writer.process_lock = process_lock;
-        writer.lease = nodes.as_ref().map(|nodes| nodes.new_lease());
+        writer.owner = owner;
+        writer.lease = Some(match &nodes {
+            Some(nodes) => nodes.new_lease(),
+            None => Lease::of_only_process(),
+        });
         Ok(Self {
             writer: Arc::new(Mutex::new(writer)),
             readers: Readers::of_postgres(readers, preparation),
@@ -174,36 +185,6 @@ impl SqlStorage {
             nodes: nodes.map(Arc::new),
         })
     }
-}
-
-/// The lock of the process that uses a database, which no other program takes by chance.
-const PROCESS_LOCK: &str = "SELECT pg_try_advisory_lock(7237964911246)";
-
-/// The same lock, which nodes share.
-const NODE_LOCK: &str = "SELECT pg_try_advisory_lock_shared(7237964911246)";
-
-/// The time that the server gets to notice the end of a former process: attempts, and the wait between two of them.
-const LOCK_ATTEMPTS: (usize, Duration) = (50, Duration::from_millis(100));
-
-/// Locks a database for this process, or for nodes, as long as the returned connection is open.
-///
-/// # Errors
-///
-/// If another process uses the database.
-pub(crate) async fn lock_database(
-    options: &PgConnectOptions,
-    is_shared: bool,
-) -> Result<PgConnection, StorageError> {
-    let mut connection = options.connect().await.map_err(unreachable)?;
-    for _ in 0..LOCK_ATTEMPTS.0 {
-        let lock = if is_shared { NODE_LOCK } else { PROCESS_LOCK };
-        let row = sqlx::query(lock).fetch_one(&mut connection).await?;
-        if row.try_get(0)? {
-            return Ok(connection);
-        }
-        tokio::time::sleep(LOCK_ATTEMPTS.1).await;
-    }
-    Err(StorageError::DatabaseInUse)
 }
 
 pub(crate) fn unreachable(error: sqlx::Error) -> StorageError {

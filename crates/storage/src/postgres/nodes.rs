@@ -13,7 +13,7 @@ use sqlx::{
 };
 use tokio::{sync::mpsc, time::timeout};
 
-use super::{PostgresDatabase, limits::Limits, migrations};
+use super::{PostgresDatabase, in_time::in_time, limits::Limits, migrations};
 use crate::{
     RunKey, StorageError,
     jobs::{JobKey, Owner},
@@ -86,15 +86,27 @@ impl Nodes {
     }
 
     pub(super) async fn execute(&self, statement: String) -> Result<u64, StorageError> {
-        let executed = self.pool.execute(sqlx::raw_sql(AssertSqlSafe(statement))).await?;
-        Ok(executed.rows_affected())
+        in_time(&self.pool, self.time_limit(), async |connection| {
+            let executed = connection
+                .execute(sqlx::raw_sql(AssertSqlSafe(statement)))
+                .await?;
+            Ok(executed.rows_affected())
+        })
+        .await
     }
 
     pub(super) async fn rows(&self, statement: String) -> Result<Vec<PgRow>, StorageError> {
-        Ok(self
-            .pool
-            .fetch_all(sqlx::raw_sql(AssertSqlSafe(statement)))
-            .await?)
+        in_time(&self.pool, self.time_limit(), async |connection| {
+            Ok(connection
+                .fetch_all(sqlx::raw_sql(AssertSqlSafe(statement)))
+                .await?)
+        })
+        .await
+    }
+
+    /// Returns the longest time for a statement: after the length of the lease, its connection is of no use.
+    fn time_limit(&self) -> Duration {
+        self.lease.max(CONNECTION_TIMEOUT)
     }
 
     /// Returns the present id as a literal; one that nobody has without a lease.
@@ -116,6 +128,13 @@ pub(super) fn array(ids: impl IntoIterator<Item = impl ToString>) -> String {
 fn parse<T: std::str::FromStr<Err = uuid::Error>>(row: &PgRow, column: &str) -> Result<T, StorageError> {
     let text: &str = row.try_get(column)?;
     Ok(text.parse()?)
+}
+
+impl SqlStorage {
+    /// Returns the longest time for what a node reads again and again; `None` if there is one process.
+    pub(crate) fn node_limit(&self) -> Option<Duration> {
+        self.nodes.as_ref().map(|nodes| nodes.time_limit())
+    }
 }
 
 #[async_trait]
@@ -143,7 +162,7 @@ impl NodeStorage for SqlStorage {
             nodes.lease_ms()
         ));
         // A row of which this node does not hear expires unused.
-        let rows = within(Some(nodes.lease.max(CONNECTION_TIMEOUT)), joining).await?;
+        let rows = within(Some(nodes.time_limit()), joining).await?;
         // The lock returns a row, too.
         if !rows.iter().any(|row| row.try_get::<&str, _>("node").is_ok()) {
             return Err(StorageError::NewerSchema(tables + 1));
@@ -334,7 +353,7 @@ impl NodeStorage for SqlStorage {
                 },
                 // A side that only listens is not told of a broken network.
                 Err(_) => {
-                    within(Some(nodes.lease.max(CONNECTION_TIMEOUT)), async {
+                    within(Some(nodes.time_limit()), async {
                         listener.execute(";").await?;
                         Ok(())
                     })
@@ -345,37 +364,45 @@ impl NodeStorage for SqlStorage {
     }
 }
 
-/// Returns true if a node's transaction of this number was committed. Waits while the server still works on it: the transaction has
+/// Returns true if a process's transaction of this number was committed. Waits while the server still works on it: the transaction has
 /// locked the row of the number.
 ///
 /// # Errors
 ///
-/// If the server can't be asked within this time, or the lease has ended.
+/// If the server can't be asked within the length of a lease, or the lease has ended.
 pub(crate) async fn was_committed(
     options: &PgConnectOptions,
     owner: Owner,
     number: i64,
-    within: Duration,
+    lease: Option<Duration>,
 ) -> Result<bool, StorageError> {
     use sqlx::ConnectOptions as _;
+    let table = match lease {
+        Some(_) => "node_commits WHERE node",
+        None => "process_commits WHERE process",
+    };
+    let select = format!("SELECT number FROM {table} = '{owner}' FOR UPDATE");
     let asking = async {
         loop {
-            if let Ok(mut connection) = options.connect().await {
-                let select = format!("SELECT number FROM node_commits WHERE node = '{owner}' FOR UPDATE");
-                let row = connection
-                    .fetch_optional(sqlx::raw_sql(AssertSqlSafe(select)))
-                    .await;
-                match row.map(|row| row.map(|row| row.try_get::<i64, _>(0))) {
-                    Ok(Some(Ok(last))) => return Ok(last >= number),
-                    Ok(None) => return Err(StorageError::LeaseLost),
-                    Ok(Some(Err(_))) | Err(_) => {}
-                }
+            let asked = within(Some(lease.unwrap_or(ANSWER_TIMEOUT)), async {
+                let mut connection = options.connect().await?;
+                let select = sqlx::raw_sql(AssertSqlSafe(select.clone()));
+                let row = connection.fetch_optional(select).await?;
+                Ok(row.map(|row| row.try_get::<i64, _>(0)).transpose()?)
+            });
+            match asked.await {
+                Ok(Some(last)) => return Ok(last >= number),
+                Ok(None) => return Err(StorageError::LeaseLost),
+                Err(_) => tokio::time::sleep(ASK_AGAIN).await,
             }
-            tokio::time::sleep(ASK_AGAIN).await;
         }
     };
-    let asked = timeout(within, asking).await;
-    asked.unwrap_or(Err(StorageError::LeaseLost))
+    match lease {
+        Some(lease) => timeout(lease, asking)
+            .await
+            .unwrap_or(Err(StorageError::LeaseLost)),
+        None => asking.await,
+    }
 }
 
 /// Returns the oldest version of the tables that a node at work knows; `None` if no lease is valid. Behind a pooler, where no lock keeps
@@ -403,6 +430,35 @@ const SILENT_VERSION: i64 = 51;
 
 /// The time between two questions.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// The longest wait for an answer, after which the only process asks again.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Waits for the ends of leases that nobody extends any more: those of nodes that were killed.
+///
+/// # Errors
+///
+/// If nodes are at work.
+pub(crate) async fn wait_for_no_lease(connection: &mut PgConnection) -> Result<(), StorageError> {
+    let mut first = None;
+    while let Some(end) = last_end(connection).await? {
+        if *first.get_or_insert(end) < end {
+            return Err(StorageError::NodesAtWork);
+        }
+        tokio::time::sleep(ASK_AGAIN).await;
+    }
+    Ok(())
+}
+
+/// Returns the time at which the last valid lease ends, by the database's clock; `None` if none is valid.
+async fn last_end(connection: &mut PgConnection) -> Result<Option<i64>, StorageError> {
+    if oldest_at_work(&mut *connection).await?.is_none() {
+        return Ok(None);
+    }
+    let select = format!("SELECT max(expires_at) FROM nodes WHERE expires_at >= {NOW}");
+    let row = connection.fetch_one(sqlx::raw_sql(AssertSqlSafe(select))).await?;
+    Ok(row.try_get(0)?)
+}
 
 /// A shared handle.
 pub(crate) type SharedNodes = Option<Arc<Nodes>>;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::{
     Change, PersonalChange, Storage,
+    nodes::NodeStorage,
     sqlite::{DATABASE_FILE_NAME, SqliteStorage},
 };
 use parlor_protocol::{Timestamp, UserId};
@@ -41,7 +42,7 @@ async fn columns_of_postgres(url: &str) -> Columns {
     let mut connection = PgConnection::connect(url).await.unwrap();
     let rows = sqlx::query(
         "SELECT table_name::TEXT, column_name::TEXT, data_type::TEXT, is_nullable = 'YES' FROM information_schema.columns \
-         WHERE table_schema = 'public' AND table_name NOT IN ('parlor_migrations', 'nodes', 'node_changes', 'node_values', 'node_commits', 'limits')",
+         WHERE table_schema = 'public' AND table_name NOT IN ('parlor_migrations', 'nodes', 'node_changes', 'node_values', 'node_commits', 'process_commits', 'limits')",
     )
     .fetch_all(&mut connection)
     .await
@@ -127,21 +128,143 @@ async fn a_second_process_is_refused() {
     SqlStorage::open_postgres(other.path(), &database).await.unwrap();
 }
 
+/// Ends the connections that lock the database, or all connections to it.
+async fn end_connections(database: &PostgresDatabase, all: bool) {
+    let mut connection = PgConnection::connect(&database.url).await.unwrap();
+    let locks = "SELECT pid FROM pg_locks WHERE locktype = 'advisory'";
+    let condition = if all {
+        "true".into()
+    } else {
+        format!("pid IN ({locks})")
+    };
+    let end = format!(
+        "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity \
+         WHERE datname = current_database() AND pid <> pg_backend_pid() AND {condition}"
+    );
+    let ended = sqlx::query_scalar::<_, i64>(AssertSqlSafe(end)).fetch_one(&mut connection);
+    assert!(ended.await.unwrap() > 0);
+}
+
+fn change() -> Change {
+    Change::Personal {
+        user_id: UserId::LOCAL,
+        change: PersonalChange::SetInstructions {
+            text: "Be brief.".into(),
+        },
+    }
+}
+
+#[tokio::test]
+async fn a_process_whose_database_was_taken_over_stores_nothing() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let database = database_of(folder.path()).await;
+    let first = open(folder.path(), false).await;
+    first.commit(Timestamp(1), &[change()]).await.unwrap();
+    // A proxy may end a connection that is idle.
+    end_connections(&database, false).await;
+    let second = SqlStorage::open_postgres(other.path(), &database).await.unwrap();
+    let refused = first.commit(Timestamp(2), &[change()]).await;
+    assert!(matches!(refused, Err(StorageError::LeaseLost)), "{refused:?}");
+    second.commit(Timestamp(3), &[change()]).await.unwrap();
+    // A node takes over as well.
+    end_connections(&database, false).await;
+    let of_node = PostgresDatabase {
+        nodes: NodeSettings {
+            enabled: true,
+            ..NodeSettings::default()
+        },
+        ..database
+    };
+    let third = tempfile::tempdir().unwrap();
+    let node = SqlStorage::open_postgres(third.path(), &of_node).await.unwrap();
+    let refused = second.commit(Timestamp(4), &[change()]).await;
+    assert!(matches!(refused, Err(StorageError::LeaseLost)), "{refused:?}");
+    node.join().await.unwrap();
+    node.commit(Timestamp(5), &[change()]).await.unwrap();
+}
+
+#[tokio::test]
+async fn after_a_restart_of_the_server_the_database_is_locked_again() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let database = database_of(folder.path()).await;
+    let first = open(folder.path(), false).await;
+    end_connections(&database, true).await;
+    assert!(
+        first.commit(Timestamp(1), &[change()]).await.is_err(),
+        "its connection was ended"
+    );
+    first.commit(Timestamp(2), &[change()]).await.unwrap();
+    let second = SqlStorage::open_postgres(other.path(), &database).await;
+    assert!(matches!(second, Err(StorageError::DatabaseInUse)));
+}
+
+#[tokio::test]
+async fn the_only_process_knows_which_of_its_transactions_are_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = database_of(folder.path()).await;
+    let storage = open(folder.path(), false).await;
+    let (options, owner) = (database.options().unwrap(), storage.writer.lock().await.owner);
+    for number in 1..=2 {
+        storage.commit(Timestamp(number), &[change()]).await.unwrap();
+        for (asked, is_stored) in [(number, true), (number + 1, false)] {
+            let found = nodes::was_committed(&options, owner, asked, None).await.unwrap();
+            assert_eq!(found, is_stored, "{asked} of {number}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_process_waits_for_the_leases_of_killed_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = database_of(folder.path()).await;
+    let of_node = PostgresDatabase {
+        nodes: NodeSettings {
+            enabled: true,
+            lease: Duration::from_secs(1),
+            ..NodeSettings::default()
+        },
+        ..database
+    };
+    let node = SqlStorage::open_postgres(folder.path(), &of_node).await.unwrap();
+    node.join().await.unwrap();
+    drop(node);
+    let storage = open(folder.path(), false).await;
+    storage.commit(Timestamp(1), &[change()]).await.unwrap();
+}
+
+#[tokio::test]
+async fn certificates_are_checked_unless_the_url_says_otherwise() {
+    let mode = |url: &str| {
+        let database = PostgresDatabase {
+            url: url.into(),
+            has_pooler: false,
+            readers: 1,
+            nodes: NodeSettings::default(),
+            max_runs: None,
+        };
+        format!("{:?}", database.options().unwrap().get_ssl_mode())
+    };
+    for (url, expected) in [
+        ("postgres://parlor@db.example/parlor", "VerifyFull"),
+        (
+            "postgres://parlor@10.0.0.7:6432/parlor?application_name=x",
+            "VerifyFull",
+        ),
+        ("postgres://parlor@db.example/parlor?sslmode=require", "Require"),
+        ("postgres://parlor@db.example/parlor?sslmode=disable", "Disable"),
+        // Within the machine.
+        ("postgres://parlor@127.0.0.1/parlor", "Prefer"),
+        ("postgres:///parlor?host=/run/postgresql", "Prefer"),
+    ] {
+        assert_eq!(mode(url), expected, "{url}");
+    }
+}
+
 #[tokio::test]
 async fn behind_a_pooler_nothing_stays_prepared() {
     let folder = tempfile::tempdir().unwrap();
     let storage = open(folder.path(), true).await;
-    let change = PersonalChange::SetInstructions {
-        text: "Be brief.".into(),
-    };
-    let change = Change::Personal {
-        user_id: UserId::LOCAL,
-        change,
-    };
-    let committed = storage
-        .commit(Timestamp(1), &[change.clone(), change])
-        .await
-        .unwrap();
+    let committed = storage.commit(Timestamp(1), &[change(), change()]).await.unwrap();
     assert!(committed.outcomes.iter().all(Result::is_ok));
     assert_eq!(storage.instructions(UserId::LOCAL).await.unwrap(), "Be brief.");
     let mut writer = storage.writer.lock().await;

@@ -1,6 +1,8 @@
 //! Contents of files in the database. They are written and deleted in connections of their own, of which there are few: a large one
 //! takes longer than commits may wait.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use futures::{StreamExt, stream::BoxStream};
 use tokio::sync::Semaphore;
@@ -9,7 +11,7 @@ use super::{
     SqlStorage,
     database::{Connection, Row, query},
     id, read_undamaged_rows, text,
-    writer::begin,
+    writer::{begin, within},
 };
 use crate::{
     FileLocation, StorageError,
@@ -38,7 +40,7 @@ impl ContentStorage for SqlStorage {
         content: &StoredContent,
         parts: BoxStream<'_, std::io::Result<Vec<u8>>>,
     ) -> Result<(), StorageError> {
-        self.with_own_connection(async |connection| store(connection, content, parts).await)
+        self.with_own_connection(async |connection, limit| store(connection, limit, content, parts).await)
             .await
     }
 
@@ -82,7 +84,7 @@ impl ContentStorage for SqlStorage {
     }
 
     async fn delete_content(&self, location: FileLocation) -> Result<(), StorageError> {
-        self.with_own_connection(async |connection| delete(connection, location).await)
+        self.with_own_connection(async |connection, limit| within(limit, delete(connection, location)).await)
             .await
     }
 
@@ -98,30 +100,46 @@ impl ContentStorage for SqlStorage {
 impl SqlStorage {
     async fn with_own_connection(
         &self,
-        work: impl AsyncFnOnce(&mut Connection) -> Result<(), StorageError>,
+        work: impl AsyncFnOnce(&mut Connection, Option<Duration>) -> Result<(), StorageError>,
     ) -> Result<(), StorageError> {
         // It is never closed.
         let _permit = CONTENT_WRITERS.acquire().await;
-        let (connector, max_idle) = {
+        let (connector, limit) = {
             let writer = self.writer.lock().await;
             (writer.connector()?, writer.time_limit())
         };
-        let mut connection = connector.connect().await?;
-        begin(&mut connection, max_idle).await?;
-        let done = work(&mut connection).await;
+        let mut connection = within(limit, async { Ok(connector.connect().await?) }).await?;
+        within(limit, begin(&mut connection, limit)).await?;
+        let done = work(&mut connection, limit).await;
         // Closing rolls back what was not committed.
-        let closed = connection.close().await;
+        let closed = within(limit, async { Ok(connection.close().await?) }).await;
         done?;
-        Ok(closed?)
+        closed
     }
 }
 
-/// In an open transaction, which it commits.
+/// In an open transaction, which it commits. Each part may take as long as the time limit.
 async fn store(
     connection: &mut Connection,
+    limit: Option<Duration>,
     content: &StoredContent,
     mut parts: BoxStream<'_, std::io::Result<Vec<u8>>>,
 ) -> Result<(), StorageError> {
+    within(limit, begin_content(&mut *connection, content)).await?;
+    let mut number = 0_i64;
+    while let Some(part) = parts.next().await {
+        within(limit, store_part(&mut *connection, content, number, part?)).await?;
+        number += 1;
+    }
+    within(limit, async {
+        query("COMMIT").execute(connection).await?;
+        Ok(())
+    })
+    .await
+}
+
+/// Stores a content without parts.
+async fn begin_content(connection: &mut Connection, content: &StoredContent) -> Result<(), StorageError> {
     let name = content.location.stored_name.to_string();
     let user_id = content.location.user_id;
     // The row is locked: of two that store the same content, the second replaces the first one's parts.
@@ -145,19 +163,23 @@ async fn store(
         .bind(&content.form)
         .execute(&mut *connection)
         .await?;
-    let mut number = 0_i64;
-    while let Some(part) = parts.next().await {
-        query("INSERT INTO file_parts (stored_name, form, part, user_id, data) VALUES ($1, $2, $3, $4, $5)")
-            .bind(&name)
-            .bind(&content.form)
-            .bind(number)
-            .bind_value(user_id)
-            .bind(part?)
-            .execute(&mut *connection)
-            .await?;
-        number += 1;
-    }
-    query("COMMIT").execute(connection).await?;
+    Ok(())
+}
+
+async fn store_part(
+    connection: &mut Connection,
+    content: &StoredContent,
+    number: i64,
+    part: Vec<u8>,
+) -> Result<(), StorageError> {
+    query("INSERT INTO file_parts (stored_name, form, part, user_id, data) VALUES ($1, $2, $3, $4, $5)")
+        .bind_value(content.location.stored_name)
+        .bind(&content.form)
+        .bind(number)
+        .bind_value(content.location.user_id)
+        .bind(part)
+        .execute(connection)
+        .await?;
     Ok(())
 }
 

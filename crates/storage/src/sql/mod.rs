@@ -15,7 +15,7 @@ use self::{
         id, json, json_array, number_or_zero, optional_id, optional_position, optional_text, position,
         read_undamaged_rows, text,
     },
-    writer::WriteConnection,
+    writer::{WriteConnection, within},
 };
 use crate::{
     AttachedFile, AttachmentRow, Change, CommitResult, CompletedIntent, FileKinds, FileLocation, LogPage,
@@ -363,8 +363,11 @@ impl Storage for SqlStorage {
     }
 
     async fn running_runs(&self) -> Result<Vec<StoredRun>, StorageError> {
-        let mut connection = self.readers.acquire().await?;
-        queries::running_runs(&mut connection).await
+        within(self.node_limit(), async {
+            let mut connection = self.readers.acquire().await?;
+            queries::running_runs(&mut connection).await
+        })
+        .await
     }
 
     async fn search(&self, user_id: UserId, request: &SearchRequest) -> Result<SearchHits, StorageError> {

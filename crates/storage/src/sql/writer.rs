@@ -5,7 +5,6 @@ use std::{
     time::Duration,
 };
 
-use sqlx::{Connection as _, PgConnection};
 use tokio::{sync::watch, time::timeout};
 
 use super::{
@@ -13,7 +12,10 @@ use super::{
     database::{Connection, Connector, dialect, query},
     trim,
 };
-use crate::{StorageError, data_folder::DataFolderLock, jobs::Owner, sqlite::checkpoint};
+use crate::{
+    StorageError, data_folder::DataFolderLock, jobs::Owner, postgres::process_lock::ProcessLock,
+    sqlite::checkpoint,
+};
 use parlor_protocol::{MessageId, Position, Timestamp, UserId};
 
 /// The only connection of this process that writes, with the state that writing needs.
@@ -26,7 +28,7 @@ pub(crate) struct WriteConnection {
     /// Runs whose conversation was deleted while they were active. Their further output is dropped.
     pub(super) orphaned_runs: HashSet<MessageId>,
     /// This process, which takes runs and jobs.
-    pub(super) owner: Owner,
+    pub(crate) owner: Owner,
     /// The last positions of the logs that were written to, as long as no other connection writes.
     pub(crate) last_positions: BTreeMap<UserId, Position>,
     /// Notified of each commit.
@@ -36,15 +38,16 @@ pub(crate) struct WriteConnection {
     /// The lock on the data folder. `None` once the storage is closed: nothing can be written then.
     pub(crate) lock: Option<DataFolderLock>,
     /// The connection that locks a database of Postgres for this process, until the storage is closed.
-    pub(crate) process_lock: Option<PgConnection>,
-    /// The lease of this node; `None` if it is the only process.
+    pub(crate) process_lock: Option<ProcessLock>,
+    /// The lease of this process on a database of Postgres.
     pub(crate) lease: Option<Lease>,
 }
 
-/// The lease under which a node commits.
+/// The lease under which a process commits to Postgres: a row that another process deletes when it takes over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lease {
-    pub(super) length: Duration,
+    /// `None` if this is the only process, whose lease has no end.
+    pub(super) length: Option<Duration>,
     /// True from the refusal of a commit until the next lease begins.
     pub(super) is_lost: bool,
     /// True if other nodes are told of commits.
@@ -57,14 +60,29 @@ impl Lease {
     /// Returns a lease that has not begun.
     pub(crate) fn new(length: Duration, has_notifications: bool, max_runs: Option<usize>) -> Self {
         Self {
-            length,
+            length: Some(length),
             is_lost: true,
             has_notifications,
             max_runs,
         }
     }
 
-    /// Begins a transaction, and keeps the lease from being ended during it. Returns the node's number of the transaction.
+    /// Returns the lease of the only process, which begins with its row.
+    pub(crate) fn of_only_process() -> Self {
+        Self {
+            length: None,
+            is_lost: false,
+            has_notifications: false,
+            max_runs: None,
+        }
+    }
+
+    /// Returns true if there may be other processes.
+    pub(super) fn has_nodes(&self) -> bool {
+        self.length.is_some()
+    }
+
+    /// Begins a transaction, and keeps the lease from being ended during it. Returns the process's number of the transaction.
     ///
     /// # Errors
     ///
@@ -77,11 +95,12 @@ impl Lease {
         if self.is_lost {
             return Err(StorageError::LeaseLost);
         }
-        begin(&mut *connection, Some(self.length / 2)).await?;
-        let row = query(dialect::LOCK_LEASE_ON_POSTGRES)
-            .bind_value(owner)
-            .fetch_optional(connection)
-            .await?;
+        let (lock, max_idle) = match self.length {
+            Some(length) => (dialect::LOCK_LEASE_ON_POSTGRES, length / 2),
+            None => (dialect::LOCK_PROCESS_ON_POSTGRES, MAX_IDLE),
+        };
+        begin(&mut *connection, Some(max_idle)).await?;
+        let row = query(lock).bind_value(owner).fetch_optional(connection).await?;
         let Some(row) = row else {
             self.is_lost = true;
             return Err(StorageError::LeaseLost);
@@ -123,7 +142,14 @@ impl WriteConnection {
             None => {
                 // A commit that failed, or for whose end nobody has waited, may be stored nevertheless.
                 self.last_positions.clear();
-                self.connect().await
+                let connection = self.connect().await?;
+                if let Some(lock) = &mut self.process_lock
+                    && let Err(error) = within(Some(LOCK_TIMEOUT), lock.keep()).await
+                {
+                    // Of two processes, the lease decides.
+                    tracing::warn!(%error, "the database is not locked for this process");
+                }
+                Ok(connection)
             }
         }
     }
@@ -136,7 +162,13 @@ impl WriteConnection {
 
     /// Returns the longest time for each part of a commit. A single process waits as long as it takes: nobody waits for its end.
     pub(super) fn time_limit(&self) -> Option<Duration> {
-        self.lease.map(|lease| lease.length.max(MIN_TIME_LIMIT))
+        let length = self.lease.and_then(|lease| lease.length)?;
+        Some(length.max(MIN_TIME_LIMIT))
+    }
+
+    /// Returns the longest time for work that nobody waits for, during which commits wait.
+    fn background_limit(&self) -> Option<Duration> {
+        self.time_limit().map(|limit| limit * 5)
     }
 
     /// Begins a transaction that writes, besides the commits of changes.
@@ -171,22 +203,26 @@ impl WriteConnection {
     }
 
     pub(super) async fn trim_log(&mut self, before: Timestamp, keep: u64) -> Result<u64, StorageError> {
+        let limit = self.background_limit();
         let mut connection = self.take_connection().await?;
-        let trimmed = match self.begin(&mut connection).await {
-            Ok(()) => trim::trim_log(&mut connection, before, keep).await,
-            Err(error) => Err(error),
-        };
+        let trimmed = within(limit, async {
+            self.begin(&mut connection).await?;
+            trim::trim_log(&mut connection, before, keep).await
+        })
+        .await;
         self.return_connection(trimmed.is_ok(), connection).await;
         trimmed
     }
 
     /// Indexes some of the data that is not searchable yet. Returns false if there was none.
     pub(super) async fn index_old_data(&mut self) -> Result<bool, StorageError> {
+        let limit = self.background_limit();
         let mut connection = self.take_connection().await?;
-        let indexed = match self.begin(&mut connection).await {
-            Ok(()) => index_old_data(&mut connection).await,
-            Err(error) => Err(error),
-        };
+        let indexed = within(limit, async {
+            self.begin(&mut connection).await?;
+            index_old_data(&mut connection).await
+        })
+        .await;
         self.return_connection(indexed.is_ok(), connection).await;
         // Without a change nobody is woken: whoever waits for changes would ask again at once, for ever.
         if matches!(indexed, Ok(true)) {
@@ -208,7 +244,7 @@ impl WriteConnection {
         let closed = connection.close().await;
         self.lock = None;
         if let Some(lock) = self.process_lock.take() {
-            lock.close().await?;
+            lock.release().await?;
         }
         copied?;
         Ok(closed?)
@@ -217,6 +253,13 @@ impl WriteConnection {
 
 /// The shortest time for a part of a commit.
 const MIN_TIME_LIMIT: Duration = Duration::from_secs(1);
+
+/// The longest wait for the lock of the database when it is taken again.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The longest pause of the only process within a transaction, after which Postgres ends it: the next process must not wait for one that
+/// sleeps.
+const MAX_IDLE: Duration = Duration::from_secs(60);
 
 /// Begins a transaction that writes. After an error the connection must be closed.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sqlx::{
-    AssertSqlSafe, ConnectOptions, Connection as _, PgConnection,
+    AssertSqlSafe, ConnectOptions, Connection as _,
     postgres::PgPoolOptions,
     sqlite::{SqliteConnectOptions, SqlitePoolOptions},
 };
@@ -12,7 +12,10 @@ use super::{TableDigests, TransferError, copy, tables};
 use crate::{
     StorageError,
     data_folder::{self, DataFolderLock},
-    postgres::{PostgresDatabase, lock_database, migrations as of_postgres, unreachable},
+    postgres::{
+        PostgresDatabase, migrations as of_postgres, nodes::wait_for_no_lease, process_lock::ProcessLock,
+        unreachable,
+    },
     sql::database::{Reader, Readers, query},
     sqlite::{DATABASE_FILE_NAME, migrations as of_sqlite, open::BUSY_TIMEOUT},
 };
@@ -28,7 +31,7 @@ pub struct Source {
     readers: Readers,
     /// Locked as long as this is open.
     folder: Option<DataFolderLock>,
-    process_lock: Option<PgConnection>,
+    process_lock: Option<ProcessLock>,
 }
 
 impl Source {
@@ -58,11 +61,16 @@ impl Source {
             true => Some(data_folder::lock_folder(settings.server.data(), false)?),
             false => None,
         };
+        let options = database.options()?;
         // A pooler gives the lock's connection to others.
         let process_lock = match database.has_pooler {
             true => None,
-            false => Some(lock_database(&database.options()?, false).await?),
+            false => Some(ProcessLock::take(&options, false).await?),
         };
+        let mut connection = options.connect().await.map_err(unreachable)?;
+        wait_for_no_lease(&mut connection).await?;
+        // It ends with the process in any case.
+        let _ = connection.close().await;
         let mut source = Self::open_postgres(&database).await?;
         source.folder = folder;
         source.process_lock = process_lock;
@@ -74,7 +82,7 @@ impl Source {
         self.readers.close().await;
         if let Some(lock) = self.process_lock.take() {
             // It ends with the process in any case.
-            let _ = lock.close().await;
+            let _ = lock.release().await;
         }
     }
 

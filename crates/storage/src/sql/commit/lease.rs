@@ -1,4 +1,4 @@
-//! The lease of a node in its transactions: nothing is stored without it, and other nodes are told what was.
+//! The lease of a process in its transactions on Postgres: nothing is stored without it, and other nodes are told what was.
 
 use crate::sql::database::{Connection, query};
 
@@ -13,11 +13,12 @@ use crate::{
     sql::{database::Connector, writer::Lease},
 };
 
-/// Returns true if a node's transaction of this number was committed, whose end is not known.
+/// Returns true if a process's transaction of this number was committed, whose end is not known. The only process waits for the
+/// answer as long as it takes.
 ///
 /// # Errors
 ///
-/// If that can't be found out within the lease: it counts as lost, since changes that are made again could be stored twice.
+/// If that can't be found out within the lease of a node: it counts as lost, since changes that are made again could be stored twice.
 pub(super) async fn was_committed(
     connector: &Connector,
     lease: Option<&mut Lease>,
@@ -46,6 +47,9 @@ impl Batch<'_> {
     ) -> Result<i64, StorageError> {
         let transaction = lease.begin(&mut *connection, self.owner).await?;
         self.transaction = Transaction::Begun;
+        if !lease.has_nodes() {
+            return Ok(transaction);
+        }
         let mut hint = CommitHint::default();
         for (kind, has_changed) in [
             (ACCESS, changes.iter().any(may_end_access)),

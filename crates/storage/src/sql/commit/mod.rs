@@ -253,7 +253,7 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Begins the transaction and applies the changes. Returns the number of the transaction, with nodes, and the outcomes.
+    /// Begins the transaction and applies the changes. Returns the number of the transaction, on Postgres, and the outcomes.
     async fn apply(
         &mut self,
         connection: &mut Connection,
@@ -261,7 +261,7 @@ impl Batch<'_> {
         orphaned_runs: &HashSet<MessageId>,
         changes: &[Change],
     ) -> Result<(Option<i64>, Outcomes), StorageError> {
-        let has_nodes = lease.is_some();
+        let has_nodes = lease.as_ref().is_some_and(|lease| lease.has_nodes());
         let transaction = match lease {
             Some(lease) => Some(self.lock_lease(&mut *connection, lease, changes).await?),
             None => None,

@@ -28,6 +28,10 @@ pub(crate) const LOCK_LOG_ON_POSTGRES: &str = "SELECT id FROM users WHERE id = $
 pub(crate) const LOCK_LEASE_ON_POSTGRES: &str = "WITH lease AS (SELECT id FROM nodes WHERE id = $1 FOR KEY SHARE) \
      UPDATE node_commits SET number = number + 1 FROM lease WHERE node = lease.id RETURNING number";
 
+/// Locks the row of the only process, without which nothing of it is stored. Returns its number of the transaction.
+pub(crate) const LOCK_PROCESS_ON_POSTGRES: &str =
+    "UPDATE process_commits SET number = number + 1 WHERE process = $1 RETURNING number";
+
 /// Words that only SQLite has, and what Postgres gets in their place.
 const WORDS: [(&str, &str); 3] = [
     // Another writer may be at work: rows are locked one by one.
