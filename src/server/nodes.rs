@@ -11,7 +11,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{AppState, deletion};
+use crate::app::{AppState, accounts, deletion};
 use parlor_storage::{
     Storage, StorageError,
     limits::LimitKey,
@@ -21,6 +21,12 @@ use parlor_web::services::SharedTurns;
 
 /// The number of commits of other nodes that wait to be looked at. Further ones wait in the connection.
 const MAX_WAITING_HINTS: usize = 256;
+
+/// The longest look at what other nodes have changed: behind a broken cable, a query would end after minutes.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The time between two looks for what other nodes were about to erase when they ended in an orderly way.
+const ERASURE_INTERVAL: Duration = Duration::from_secs(5 * 60);
 
 /// The time after which an extension of the lease that failed is tried again.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
@@ -143,6 +149,7 @@ async fn keep_lease(app: AppState) {
 /// Ends all work without a trace, and begins another lease. Returns the time at which it was asked for.
 async fn begin_another_lease(app: &AppState, retry: Duration) -> Instant {
     tracing::error!("this node has lost its lease; it ends its work, which other nodes take over");
+    app.metrics.database.count_lost_lease();
     app.journal.lose_lease();
     tokio::join!(app.runs.drop_all(), app.jobs.drop_all());
     loop {
@@ -165,26 +172,41 @@ async fn take_over_periodically(app: AppState, recovered: CancellationToken) {
     recovered.cancelled().await;
     let mut ticks = interval(app.settings.nodes.renewal);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut looked_for_hidden = Instant::now();
     loop {
         ticks.tick().await;
         if app.journal.has_lost_lease() || app.runs.is_closed() {
             continue;
         }
-        match app.storage.end_expired().await {
-            Ok(0) => {}
-            Ok(count) => {
-                tracing::warn!(count, "the leases of other nodes have ended");
-                // Of what they were about to erase.
-                tokio::spawn(deletion::erase_hidden(app.clone()));
-            }
+        let ended = match app.storage.end_expired().await {
+            Ok(ended) => ended,
             Err(error) => {
                 tracing::warn!(%error, "the leases of other nodes can't be read");
                 continue;
             }
+        };
+        if ended > 0 {
+            tracing::warn!(count = ended, "the leases of other nodes have ended");
+            app.metrics.database.count_ended_leases(ended);
+            tokio::spawn(accounts::deletion::resume(app.clone()));
+        }
+        // A node that stops in an orderly way leaves what could still be restored.
+        if ended > 0 || looked_for_hidden.elapsed() >= ERASURE_INTERVAL {
+            looked_for_hidden = Instant::now();
+            tokio::spawn(deletion::erase_hidden(app.clone()));
         }
         app.runs.recover().await;
         app.jobs.recover().await;
     }
+}
+
+/// The reason for which this node looks at what others have changed.
+enum Seen {
+    Hint(CommitHint),
+    /// Another node has a run of this one.
+    RefusedOutput,
+    /// The time of the poll has come.
+    Nothing,
 }
 
 /// The others' commits, as far as this node has seen them.
@@ -210,14 +232,26 @@ impl Watch {
         let following = follow(&app, sender, poll);
         tokio::pin!(following);
         loop {
-            let looked = tokio::select! {
+            let seen = tokio::select! {
                 () = &mut following => return,
-                Some(hint) = hints.recv() => self.look_at(hint).await,
-                () = app.journal.wait_for_refused_output() => self.look_for_work().await,
-                _ = ticks.tick() => self.look().await,
+                Some(hint) = hints.recv() => Seen::Hint(hint),
+                () = app.journal.wait_for_refused_output() => Seen::RefusedOutput,
+                _ = ticks.tick() => Seen::Nothing,
             };
-            if let Err(error) = looked {
-                tracing::warn!(%error, "the changes of other nodes can't be read; trying again");
+            let looking = async {
+                match seen {
+                    Seen::Hint(hint) => self.look_at(hint).await,
+                    Seen::RefusedOutput => self.look_for_work().await,
+                    Seen::Nothing => self.look().await,
+                }
+            };
+            match timeout(LOOK_TIMEOUT, looking).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "the changes of other nodes can't be read; trying again");
+                }
+                // The next look finds what this one has not.
+                Err(_) => tracing::warn!("the changes of other nodes can't be read in time; trying again"),
             }
         }
     }
