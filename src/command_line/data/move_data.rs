@@ -6,7 +6,7 @@ use std::{
 };
 
 use parlor_base::settings::{FileStore, NodeSettings, Overrides, Settings};
-use parlor_files::{FileDigests, copy_contents};
+use parlor_files::{FileDigests, copy_contents, digest_file};
 use parlor_storage::{
     SqlStorage, Storage,
     postgres::PostgresDatabase,
@@ -23,6 +23,13 @@ const TARGET_VARIABLE: &str = "PARLOR_MOVE_TO";
 enum Target {
     Postgres(PostgresDatabase),
     Folder(PathBuf),
+}
+
+/// What was copied.
+struct Moved {
+    tables: TableDigests,
+    /// Without those that stay where they are.
+    files: FileDigests,
 }
 
 /// Copies all data, compares it, and says what to set.
@@ -53,7 +60,7 @@ pub async fn move_data(overrides: &Overrides, to: Option<String>) -> Result<(), 
         }
     };
     let data = settings.server.data();
-    let tables = copy(&settings, &target, data).await.map_err(|error| {
+    let Moved { tables, files } = copy(&settings, &target, data).await.map_err(|error| {
         format!("{error}. The original is unchanged; after the reason is gone, give the same command again and it goes on")
     })?;
     say(&format!(
@@ -61,6 +68,13 @@ pub async fn move_data(overrides: &Overrides, to: Option<String>) -> Result<(), 
         tables.len(),
         tables.values().map(|table| table.rows).sum::<u64>()
     ));
+    if !files.is_empty() {
+        say(&format!(
+            "Copied {} files with {} bytes. Each was compared",
+            files.len(),
+            files.values().map(|file| file.bytes).sum::<u64>()
+        ));
+    }
     say(&match target {
         Target::Postgres(_) => format!(
             "Now set `url` in the section [database] of the settings to that address (or PARLOR_DATABASE), and start Parlor. The files stay where they are{}",
@@ -81,27 +95,40 @@ pub async fn move_data(overrides: &Overrides, to: Option<String>) -> Result<(), 
     Ok(())
 }
 
-async fn copy(settings: &Settings, target: &Target, data: &Path) -> Result<TableDigests, CommandError> {
+async fn copy(settings: &Settings, target: &Target, data: &Path) -> Result<Moved, CommandError> {
+    let mut files = FileDigests::new();
     // The target locks its folder, which is that of a server on SQLite, too.
-    match target {
+    let tables = match target {
         Target::Postgres(database) => {
             let folder = CopiedFolder::new(data);
             let target = SqlStorage::open_postgres(data, database).await?;
             let copied = copy_tables(Source::open(settings).await, &target).await;
             folder.settle()?;
-            copied
+            copied?
         }
         Target::Folder(to) => {
             let source = Source::open_alone(settings, to != data).await;
             let target = SqlStorage::open(to).await?;
             if to != data {
                 // Others stay where they are, or are copied with the tables.
-                copy_contents(&data.join(FILES), to, &mut FileDigests::new())?;
+                copy_contents(&data.join(FILES), to, &mut files)?;
+                compare(&files, to)?;
                 copy_key(data, to)?;
             }
-            copy_tables(source, &target).await
+            copy_tables(source, &target).await?
+        }
+    };
+    Ok(Moved { tables, files })
+}
+
+/// Reads the copies of files again.
+fn compare(files: &FileDigests, to: &Path) -> Result<(), CommandError> {
+    for (name, digest) in files {
+        if digest_file(&to.join(name))? != *digest {
+            return Err(format!("the copy of {name} is not what was read").into());
         }
     }
+    Ok(())
 }
 
 async fn copy_tables(
