@@ -22,13 +22,16 @@ def main():
         for manifest in manifests:
             kubernetes_validate.validate(manifest, kubernetes_validate.latest_version(), strict=True)
         print(f"{path}: {len(manifests)} valid manifests")
-    path = packages / "compose.yaml"
-    compose = yaml.safe_load(path.read_text())
-    mounted = [volume for service in compose["services"].values() for volume in service["volumes"]]
-    named = {volume.split(":")[0] for volume in mounted}
-    if named != set(compose["volumes"]):
-        sys.exit(f"{path}: the volumes {named ^ set(compose['volumes'])} are not declared, or not used")
-    print(f"{path}: {len(compose['services'])} services")
+    for path in sorted(packages.glob("compose*.yaml")):
+        compose = yaml.safe_load(path.read_text())
+        services = compose["services"].values()
+        mounted = [volume for service in services for volume in service.get("volumes", [])]
+        named = {volume.split(":")[0] for volume in mounted}
+        configs = {config["source"] for service in services for config in service.get("configs", [])}
+        for used, declared in [(named, compose["volumes"]), (configs, compose.get("configs", {}))]:
+            if used != set(declared):
+                sys.exit(f"{path}: {used ^ set(declared)} are not declared, or not used")
+        print(f"{path}: {len(services)} services")
 
 
 def check_bill(path):

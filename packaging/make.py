@@ -22,7 +22,7 @@ FILES = Path(__file__).parent / "files"
 SUMS = "SHA256SUMS"
 
 # The files that name an image.
-MANIFESTS = ["compose.yaml", "kubernetes.yaml", "kubernetes-nodes.yaml"]
+MANIFESTS = ["compose.yaml", "compose-nodes.yaml", "kubernetes.yaml", "kubernetes-nodes.yaml"]
 
 
 
