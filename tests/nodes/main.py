@@ -34,6 +34,16 @@ PART_LIMIT = 300
 # The connections that get notifications: their last statement, or the one by which they see that they still are connected.
 IS_LISTENING = "query LIKE 'LISTEN%' OR query = ';'"
 
+# A function in the place of the server's own, which tells nobody.
+SILENCE = [
+    "CREATE SCHEMA silent",
+    "GRANT USAGE ON SCHEMA silent TO parlor",
+    "CREATE FUNCTION silent.pg_notify(text, text) RETURNS void LANGUAGE sql AS ''",
+    "ALTER ROLE parlor SET search_path = silent, pg_catalog, public",
+]
+END_SILENCE = ["ALTER ROLE parlor RESET search_path", "DROP SCHEMA silent CASCADE"]
+END_CONNECTIONS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'parlor'"
+
 
 def report(subject, text):
     print(f"    {subject:28} {text}", flush=True)
@@ -299,6 +309,16 @@ async def notifications_lost(parts):
         report("listening connections", f"ended {ended} times")
 
     await parts.under_load("notifications are lost", 25, trouble)
+
+    # The nodes listen, and nothing arrives: the poll is all there is.
+    for statement in SILENCE:
+        await parts.sql(statement)
+    await parts.sql(END_CONNECTIONS)
+    print("no notification is sent", flush=True)
+    await crossing(parts)
+    for statement in END_SILENCE:
+        await parts.sql(statement)
+    await parts.sql(END_CONNECTIONS)
 
 
 async def isolation(parts):
