@@ -67,6 +67,25 @@ async fn requests_count_at_all_nodes() {
 }
 
 #[tokio::test]
+async fn the_check_that_a_node_lives_does_not_ask_the_database() {
+    let (pair, _) = start(|_| {}).await;
+    let mut database = pair.database().await;
+    // Nothing else of the two nodes changes limits.
+    let emptied = sqlx::query("DELETE FROM limits").execute(&mut database).await;
+    emptied.unwrap();
+    let alive = pair.first.get("/healthz").send().await.unwrap();
+    assert_eq!(alive.status(), 200);
+    let mut counted = async || {
+        let count = sqlx::query_scalar::<_, i64>("SELECT COUNT(*) FROM limits");
+        count.fetch_one(&mut database).await.unwrap()
+    };
+    assert_eq!(counted().await, 0);
+    // As other requests do.
+    pair.first.get("/sign-in").send().await.unwrap();
+    assert_eq!(counted().await, 1);
+}
+
+#[tokio::test]
 async fn answers_at_the_same_time_count_at_all_nodes() {
     let pair = Pair::start_set(|settings| settings.accounts.runs = Some(1)).await;
     let (first, second, upstream) = (&pair.first, &pair.second, &pair.upstream);

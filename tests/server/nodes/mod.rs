@@ -9,6 +9,7 @@ use std::{path::Path, time::Duration};
 use parlor_base::settings::Settings;
 use parlor_tools::ToolRegistry;
 use serde_json::{Value, json};
+use sqlx::{Connection, PgConnection};
 use upstream::{Script, Upstream, When};
 
 use crate::support::{EventStream, Parlor, event_types, postgres_of, string_field};
@@ -30,7 +31,7 @@ struct Pair {
     first: Parlor,
     second: Parlor,
     upstream: Upstream,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Pair {
@@ -62,8 +63,14 @@ impl Pair {
             first,
             second,
             upstream,
-            _folder: folder,
+            folder,
         }
+    }
+
+    /// Connects to their database.
+    async fn database(&self) -> PgConnection {
+        let url = postgres_of(self.folder.path()).await.url.unwrap();
+        PgConnection::connect(&url.0).await.unwrap()
     }
 }
 
