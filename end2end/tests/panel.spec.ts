@@ -298,8 +298,8 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
       await expect(panel(page).getByRole('img', { name: 'Chart: Weather' })).toBeVisible();
       await expect(panel(page).locator('.chart-labels')).toContainText('June');
       await panel(page).getByText('Numbers').click();
-      await expect(panel(page).getByRole('cell', { name: 'May' })).toBeVisible();
-      await expect(panel(page).getByRole('cell', { name: '-10' })).toBeVisible();
+      await expect(panel(page).getByRole('gridcell', { name: 'May' })).toBeVisible();
+      await expect(panel(page).getByRole('gridcell', { name: '-10' })).toBeVisible();
     },
   },
   'chart of lines': {
@@ -310,7 +310,7 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
     check: async (page) => {
       await expect(panel(page).getByRole('img', { name: 'Chart: Wind' })).toBeVisible();
       await panel(page).getByText('Numbers').click();
-      await expect(panel(page).getByRole('cell', { name: '4.5' })).toBeVisible();
+      await expect(panel(page).getByRole('gridcell', { name: '4.5' })).toBeVisible();
     },
   },
   document: {

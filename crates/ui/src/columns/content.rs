@@ -50,6 +50,7 @@ pub fn grid_content(base: &BaseRows, view: &ColumnsView, is_running: bool) -> Gr
         label: base.label.clone(),
         rows: rows.collect(),
         columns,
+        page: None,
     }
 }
 

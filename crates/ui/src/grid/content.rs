@@ -11,6 +11,17 @@ pub struct GridContent {
     pub label: String,
     pub columns: Vec<GridColumn>,
     pub rows: Vec<GridRow>,
+    /// The place of the rows if they are a page of more, which are not sorted and filtered here.
+    pub page: Option<GridPage>,
+}
+
+/// The place of a page of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GridPage {
+    /// The number of rows before it.
+    pub before: usize,
+    /// The number of all rows.
+    pub all: usize,
 }
 
 /// A column.
@@ -89,10 +100,15 @@ impl GridContent {
         self.rows.iter().map(text).collect()
     }
 
-    /// Returns the numbers of all rows in an order.
+    /// Returns the number of rows before these, and that of all; `found` of these are shown.
+    pub fn extent(&self, found: usize) -> (usize, usize) {
+        self.page.map_or((0, found), |page| (page.before, page.all))
+    }
+
+    /// Returns the numbers of all rows in an order. A page has its order already.
     pub fn order(&self, order: Option<Order>) -> Arc<[usize]> {
         let rows: Vec<usize> = (0..self.rows.len()).collect();
-        let Some(order) = order else {
+        let Some(order) = order.filter(|_| self.page.is_none()) else {
             return rows.into();
         };
         let cells = self.rows.iter().map(|row| row.cells.get(order.column()));
@@ -144,6 +160,18 @@ mod tests {
         assert_eq!(find("", up), [2, 1, 0, 3], "empty ones are last");
         assert_eq!(find("", down), [0, 1, 2, 3]);
         assert_eq!(find("apple", down), [0, 1]);
+    }
+
+    #[test]
+    fn page_keeps_its_order() {
+        let mut content = content(&[["b", ""], ["a", ""]]);
+        assert_eq!(content.extent(1), (0, 1));
+        content.page = Some(GridPage {
+            before: 100,
+            all: 102,
+        });
+        assert_eq!(content.order(Order::next(None, 0)).to_vec(), [0, 1]);
+        assert_eq!(content.extent(2), (100, 102));
     }
 
     #[test]

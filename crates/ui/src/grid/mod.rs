@@ -18,7 +18,7 @@ use leptos::{html, prelude::*};
 
 use self::content::filter_rows;
 pub use self::{
-    content::{CellMark, GridCell, GridColumn, GridContent, GridRow},
+    content::{CellMark, GridCell, GridColumn, GridContent, GridPage, GridRow},
     view::grid,
 };
 use self::{keys::Place, window::RowWindow};
@@ -51,7 +51,7 @@ pub struct Grid {
 #[derive(Clone, Copy)]
 pub struct GridChoices {
     pub filter: RwSignal<String>,
-    order: RwSignal<Option<Order>>,
+    pub order: RwSignal<Option<Order>>,
 }
 
 impl GridChoices {
@@ -87,7 +87,8 @@ impl Grid {
         // Sorted once, and not with each letter.
         let ordered = Memo::new(move |_| content.with(|content| content.order(order.get())));
         let found = Memo::new(move |_| {
-            filter.with(|filter| match filter.trim().is_empty() {
+            let is_page = content.with(|content| content.page.is_some());
+            filter.with(|filter| match is_page || filter.trim().is_empty() {
                 true => ordered.get(),
                 false => texts.with(|texts| ordered.with(|rows| filter_rows(rows, texts, filter))),
             })

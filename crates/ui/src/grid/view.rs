@@ -59,10 +59,12 @@ pub fn grid(grid: Grid) -> AnyView {
     // Not by attributes: the content security policy has no styles in the document of the server.
     effect(move || browser::set_style(&above_of, "height", &pixels(above())));
     effect(move || browser::set_style(&below_of, "height", &pixels(below())));
+    let before = Memo::new(move |_| content.with(|content| content.extent(0).0));
     effect(move || {
-        // Another order or filter begins at the top.
+        // Another order, filter or page begins at the top.
         grid.order.track();
         grid.filter.track();
+        before.track();
         if let Some(scroller) = grid.scroller.get() {
             scroller.set_scroll_top(0);
             grid.window.scroll_to(0);
@@ -98,7 +100,10 @@ pub fn grid(grid: Grid) -> AnyView {
     };
     let class = move || if grid.wraps { "grid grid-wrapping" } else { "grid" };
     let width = move || columns.with(|columns| columns.len().to_string());
-    let height = move || (grid.count() + 1).to_string();
+    let height = move || {
+        let (_, all) = content.with(|content| content.extent(grid.count()));
+        (all + 1).to_string()
+    };
     let label = move || content.with(|content| content.label.clone());
     view! {
         <div
@@ -188,7 +193,7 @@ impl Grid {
 
     /// A row of the content at a place of the screen, counted from 0.
     fn row(self, place: usize, row: usize) -> AnyView {
-        let cells = self.content.with_untracked(|content| {
+        let (number, cells) = self.content.with_untracked(|content| {
             let cells = content.rows.get(row).map(|row| row.cells.as_slice());
             let cells = cells.unwrap_or_default().iter().zip(&content.columns);
             let cells = cells.enumerate().map(|(column, (cell, about))| {
@@ -198,9 +203,9 @@ impl Grid {
                 };
                 self.cell(place, row, cell, about.is_numeric)
             });
-            cells.collect::<Vec<_>>()
+            (content.extent(0).0 + place, cells.collect::<Vec<_>>())
         });
-        view! { <tr aria-rowindex=(place + 2).to_string()>{cells}</tr> }.erase()
+        view! { <tr aria-rowindex=(number + 2).to_string()>{cells}</tr> }.erase()
     }
 
     fn cell(self, place: Place, row: usize, cell: &GridCell, is_numeric: bool) -> AnyView {

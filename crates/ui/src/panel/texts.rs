@@ -93,11 +93,9 @@ pub(super) const NO_TEXT: &str = "There is no text.";
 pub(super) const NO_CHANGES: &str = "Nothing has changed since the previous version.";
 
 // A table
-pub(super) const ROWS: &str = "Rows";
 pub(super) const NO_ROWS: &str = "There are no rows.";
 pub(super) const NO_MATCHES: &str = "No row has all of these words.";
 pub(super) const FILTER_ROWS: &str = "Filter rows";
-pub(super) const SORT: &str = "Sort";
 pub(super) const ROWS_FAILED: &str = "The rows could not be loaded";
 pub(super) const PAGES: &str = "Pages";
 pub(super) const FIRST: &str = "First";

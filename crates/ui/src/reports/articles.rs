@@ -163,6 +163,7 @@ fn content(id: JobId, view: &ReportView, report: &Report, shown: Shown) -> GridC
         label: texts::ARTICLES.into(),
         columns: names.map(column).collect(),
         rows: rows.collect(),
+        page: None,
     }
 }
 

@@ -20,7 +20,7 @@ pub fn chart(chart: &ChartView, name: &str) -> AnyView {
         {figure(chart, name)}
         <details class="chart-numbers">
             <summary>{texts::NUMBERS}</summary>
-            {table::rows(&chart.data)}
+            {table::table_grid(&chart.data)}
         </details>
     }
     .erase()

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use leptos::{html, prelude::*, task::spawn_local};
+use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     empty_notice,
-    table::{COLUMNS_GRID, cells, filter_input, heading, title},
+    table::{COLUMNS_GRID, filter_input, grid_content, missing_notice, title},
 };
 use crate::{
     api::rpc,
-    browser,
     columns::table_with_columns,
+    grid::{Grid, GridChoices, GridContent, GridPage, grid},
     markdown::Order,
     panel::texts,
     runtime::erase::Erase,
@@ -21,8 +21,11 @@ use parlor_protocol::{
     ApiError,
     columns::ColumnSource,
     number_format::group_digits,
-    panel::{TABLE_PAGE_ROWS, TableColumn, TablePage, TableView},
+    panel::{TABLE_PAGE_ROWS, TablePage, TableView},
 };
+
+/// The id of the grid. The panel shows one table at a time.
+const PAGED_GRID: &str = "paged-grid";
 
 const PAGE_ROWS: u64 = TABLE_PAGE_ROWS as u64;
 
@@ -49,13 +52,10 @@ struct PagedTable {
     /// The number of all rows.
     count: u64,
     offset: RwSignal<u64>,
-    order: RwSignal<Option<Order>>,
-    filter: RwSignal<String>,
+    choices: GridChoices,
     shown: RwSignal<ShownRows>,
     is_loading: RwSignal<bool>,
     error: RwSignal<Option<ApiError>>,
-    /// The part that scrolls.
-    region: NodeRef<html::Div>,
 }
 
 /// A table with its title, to which columns can be added. The view has its first rows.
@@ -80,18 +80,16 @@ fn pages(payload: &ShownPayload, table: &TableView, count: u64) -> AnyView {
         connection: use_connection(),
         count,
         offset: RwSignal::new(0),
-        order: RwSignal::new(None),
-        filter: RwSignal::new(String::new()),
+        choices: GridChoices::new(),
         shown: RwSignal::new(ShownRows {
             wanted: WantedRows::default(),
             page,
         }),
         is_loading: RwSignal::new(false),
         error: RwSignal::new(None),
-        region: NodeRef::new(),
     };
     Effect::new(move |before: Option<(Option<Order>, String)>| {
-        let now = (paged.order.get(), paged.filter.get());
+        let now = (paged.choices.order.get(), paged.choices.filter.get());
         let is_first = before.is_none();
         if before.is_some_and(|before| before != now) {
             paged.turn_to(0);
@@ -107,8 +105,8 @@ impl PagedTable {
     fn wanted(self) -> Option<WantedRows> {
         Some(WantedRows {
             offset: self.offset.try_get_untracked()?,
-            order: self.order.try_get_untracked()?,
-            filter: self.filter.try_get_untracked()?,
+            order: self.choices.order.try_get_untracked()?,
+            filter: self.choices.filter.try_get_untracked()?,
         })
     }
 
@@ -154,9 +152,6 @@ impl PagedTable {
             Ok(page) => {
                 self.error.try_set(None);
                 self.shown.try_set(ShownRows { wanted, page });
-                if let Some(region) = self.region.get_untracked() {
-                    browser::scroll_to_top(&region);
-                }
             }
             Err(error) => {
                 self.error.try_set(Some(error));
@@ -165,42 +160,31 @@ impl PagedTable {
     }
 
     fn view(self, table: &TableView) -> AnyView {
-        let columns: Arc<[TableColumn]> = table.columns.clone().into();
-        let head: Vec<_> = columns
-            .iter()
-            .enumerate()
-            .map(|(index, column)| heading(index, column, self.order))
-            .collect();
-        let body = move || {
-            self.shown.with(|shown| {
-                let rows = shown.page.rows.iter();
-                rows.map(|row| cells(row, &columns)).collect::<Vec<_>>()
+        let missing = missing_notice(table);
+        let table = table.clone();
+        let content = Memo::new(move |_| {
+            let (rows, page) = self.shown.with(|shown| {
+                let page = GridPage {
+                    before: shown.wanted.offset as usize,
+                    all: shown.page.found as usize,
+                };
+                (shown.page.rows.clone(), page)
+            });
+            let content = grid_content(&table, rows);
+            Arc::new(GridContent {
+                page: Some(page),
+                ..content
             })
-        };
+        });
         let nothing = move || {
             let is_empty = self.shown.with(|shown| shown.page.found == 0);
             is_empty.then(|| empty_notice(texts::NO_MATCHES))
         };
-        let missing = (!table.missing.is_empty()).then(|| {
-            view! { <p class="panel-count">{texts::not_shown(&table.missing)}</p> }
-        });
         let is_busy = move || self.is_loading.get().to_string();
         view! {
-            <div class="panel-tools needs-script">{filter_input(self.filter)}</div>
-            <div
-                class="panel-table panel-table-paged"
-                node_ref=self.region
-                role="region"
-                tabindex="0"
-                aria-label=texts::ROWS
-                aria-busy=is_busy
-            >
-                <table>
-                    <thead>
-                        <tr>{head}</tr>
-                    </thead>
-                    <tbody>{body}</tbody>
-                </table>
+            <div class="panel-tools needs-script">{filter_input(self.choices.filter)}</div>
+            <div class="table-page" aria-busy=is_busy>
+                {grid(Grid::new(PAGED_GRID, content, self.choices, |_, _| {}))}
             </div>
             {nothing}
             {move || self.error.get().map(|error| self.failure(error))}

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::{document::diff_line, table::alignment_class, table::cells};
+use super::document::diff_line;
 use crate::{panel::texts, runtime::erase::Erase};
 use parlor_protocol::panel::{DocumentView, TableColumn, TableView};
 
@@ -30,6 +30,19 @@ fn heading(column: &TableColumn) -> AnyView {
         return view! { <td></td> }.erase();
     }
     view! { <th scope="col" class=alignment_class(column) dir="auto">{column.name.clone()}</th> }.erase()
+}
+
+fn cells(row: &[String], columns: &[TableColumn]) -> AnyView {
+    let cells: Vec<_> = row
+        .iter()
+        .zip(columns)
+        .map(|(text, column)| view! { <td class=alignment_class(column) dir="auto">{text.clone()}</td> })
+        .collect();
+    view! { <tr>{cells}</tr> }.erase()
+}
+
+fn alignment_class(column: &TableColumn) -> Option<&'static str> {
+    column.numeric.then_some("panel-number")
 }
 
 /// The first changes of the newest version of a document.
