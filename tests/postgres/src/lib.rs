@@ -182,7 +182,7 @@ impl PostgresServer {
     pub async fn start_durable(databases: &[&str]) -> Self {
         let setup: Vec<String> = databases
             .iter()
-            .map(|name| format!("CREATE DATABASE {name};\n"))
+            .map(|name| format!("CREATE DATABASE {name};\n\n"))
             .collect();
         let server = start("trust", &setup, &["-c", "shared_buffers=128MB"]);
         let ready = connect(&server.url_of("postgres")).await;
