@@ -28,6 +28,9 @@ const LOOK_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time between two looks for what other nodes were about to erase when they ended in an orderly way.
 const ERASURE_INTERVAL: Duration = Duration::from_secs(5 * 60);
 
+/// The looks for leases that have ended, in the time between two extensions of the own one.
+const LOOKS_PER_RENEWAL: u32 = 4;
+
 /// The time after which an extension of the lease that failed is tried again.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
@@ -170,7 +173,7 @@ async fn begin_another_lease(app: &AppState, retry: Duration) -> Instant {
 async fn take_over_periodically(app: AppState, recovered: CancellationToken) {
     // Two recoveries at a time would take the same work.
     recovered.cancelled().await;
-    let mut ticks = interval(app.settings.nodes.renewal);
+    let mut ticks = interval(app.settings.nodes.renewal / LOOKS_PER_RENEWAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut looked_for_hidden = Instant::now();
     loop {
