@@ -10,7 +10,7 @@ use parlor_base::{
     planned_times::{PlannedTimes, month_start},
 };
 use parlor_journal::JournalError;
-use parlor_protocol::{ErrorCode, JobId, ListedSchedule, ResearchStreamId, Timestamp, UserId};
+use parlor_protocol::{Dollars, ErrorCode, JobId, ListedSchedule, ResearchStreamId, Timestamp, UserId};
 use parlor_runs::{CallRefusal, StartError};
 use parlor_storage::{
     Change, ChangeRejection, StorageError,
@@ -104,6 +104,12 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
         );
         return skip(app, *user_id, listed, (from, SkipTo::Pause), &notice).await;
     }
+    // One run must not cost what is left for the month several times.
+    let limited = &within_month(listed);
+    let sends = match listed.schedule.stream_id {
+        Some(_) => Sends::Report,
+        None => Sends::Prompt,
+    };
     let delay = now.0.saturating_sub(due.newest.0);
     let grace = i64::try_from(app.settings.schedules.grace.as_millis()).unwrap_or(i64::MAX);
     let is_late = delay > grace;
@@ -112,14 +118,7 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
         id: listed.id,
         from,
         next_at,
-        notice: match listed.schedule.stream_id {
-            Some(_) if due.count > 1 => format!(
-                "{} planned times before {planned} were missed. One report was made for all of them.",
-                due.count - 1
-            ),
-            Some(_) => String::new(),
-            None => missed_notice(due.count, is_late, &planned),
-        },
+        notice: missed_notice(sends, due.count, is_late, &planned),
     };
     let start = ScheduledStart {
         schedule_id: listed.id,
@@ -128,9 +127,9 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
         advance: Some(advance),
     };
     if let Some(stream_id) = listed.schedule.stream_id {
-        return make_report(app, (*user_id, listed), stream_id, start, &planned).await;
+        return make_report(app, (*user_id, limited), stream_id, start, &planned).await;
     }
-    let message = super::message(listed, due.newest, if is_late { due.count } else { 0 });
+    let message = super::message(limited, due.newest, if is_late { due.count } else { 0 });
     let Ok(fingerprint) = fingerprint(&message) else {
         return Sent::Skipped;
     };
@@ -148,7 +147,7 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
         ) => Sent::Waits,
         // It was sent at this time before, or it was changed or deleted meanwhile: then the skip is rejected, too.
         Err(StartError::Journal(JournalError::Rejected(ChangeRejection::NotFound))) => {
-            let notice = missed_notice(due.count, false, &planned);
+            let notice = missed_notice(sends, due.count, false, &planned);
             skip(app, *user_id, listed, (from, SkipTo::Next(next_at)), &notice).await
         }
         Err(StartError::Refused(refusal)) => {
@@ -246,19 +245,48 @@ async fn skip(
     }
 }
 
+/// Returns a schedule whose next run may cost what is left of the limit for a month, at most.
+fn within_month(listed: &ListedSchedule) -> ListedSchedule {
+    let mut limited = listed.clone();
+    if let Some(month_limit) = listed.schedule.month_limit {
+        let left = Dollars(month_limit.0.saturating_sub(listed.month_cost.0));
+        let run_limit = &mut limited.schedule.run_limit;
+        *run_limit = Some(run_limit.map_or(left, |limit| limit.min(left)));
+    }
+    limited
+}
+
+/// What a planned time does.
+#[derive(Clone, Copy, Debug)]
+enum Sends {
+    Prompt,
+    Report,
+}
+
+impl Sends {
+    /// Its name, and what is done with it.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Prompt => ("prompt", "sent"),
+            Self::Report => ("report", "made"),
+        }
+    }
+}
+
 /// Returns a notice of missed times: of a start that stands for `count` planned times, the last of them `planned`.
-fn missed_notice(count: usize, is_late: bool, planned: &str) -> String {
+fn missed_notice(sends: Sends, count: usize, is_late: bool, planned: &str) -> String {
+    let (what, done) = sends.words();
     match (count, is_late) {
         (..=1, false) => String::new(),
-        (..=1, true) => format!("The prompt could not be sent at {planned}, and was sent later."),
+        (..=1, true) => format!("The {what} could not be {done} at {planned}, and was {done} later."),
         (count, true) => format!(
-            "The prompt could not be sent at {count} planned times, the last at {planned}, and was sent once for all of them."
+            "The {what} could not be {done} at {count} planned times, the last at {planned}, and was {done} once for all of them."
         ),
         (2, false) => {
-            format!("The planned time before {planned} was missed. The prompt was sent once for both.")
+            format!("The planned time before {planned} was missed. The {what} was {done} once for both.")
         }
         (count, false) => format!(
-            "{} planned times before {planned} were missed. The prompt was sent once for all of them.",
+            "{} planned times before {planned} were missed. The {what} was {done} once for all of them.",
             count - 1
         ),
     }
@@ -293,7 +321,11 @@ mod tests {
                 "The prompt could not be sent at 3 planned times, the last at 08:00, and was sent once for all of them.",
             ),
         ] {
-            assert_eq!(missed_notice(count, is_late, "08:00"), notice);
+            assert_eq!(missed_notice(Sends::Prompt, count, is_late, "08:00"), notice);
         }
+        assert_eq!(
+            missed_notice(Sends::Report, 1, true, "08:00"),
+            "The report could not be made at 08:00, and was made later."
+        );
     }
 }

@@ -156,16 +156,19 @@ async fn limit_of_an_answer_ends_it() {
     let clock = TestClock::at("2026-11-29T00:00:00Z");
     let tools = ToolRegistry::default().with_tool(parlor_tools::calculate::Calculate);
     let timed = Timed::start_with_tools(folder.path(), &upstream, &clock, tools, dear).await;
-    let id = timed
-        .save(with(daily("Dear", "08:00", "UTC"), "run_limit", json!(1)))
-        .await;
-    clock.set("2026-11-29T08:00:00Z");
-    timed.send_due().await;
-    let conversation = timed.ended(&id).await;
-    let answer = &timed.parlor.transcript(&conversation).await["messages"][1];
-    let why = answer["error"]["message"].as_str().unwrap();
-    assert!(why.contains("the limit of its schedule is $1"), "{answer}");
-    assert!(answer.to_string().contains("I look."), "what was written is kept");
+    // Also one that costs more than what is left for the month.
+    for (limit, time) in [("run_limit", "08:00"), ("month_limit", "09:00")] {
+        let id = timed
+            .save(with(daily("Dear", time, "UTC"), limit, json!(1)))
+            .await;
+        clock.set(&format!("2026-11-29T{time}:00Z"));
+        timed.send_due().await;
+        let conversation = timed.ended(&id).await;
+        let answer = &timed.parlor.transcript(&conversation).await["messages"][1];
+        let why = answer["error"]["message"].as_str().unwrap();
+        assert!(why.contains("the limit of its schedule is $1"), "{answer}");
+        assert!(answer.to_string().contains("I look."), "what was written is kept");
+    }
     timed.stop().await;
 }
 
