@@ -1,4 +1,4 @@
-//! A report of forty articles whose server is killed again and again: the same report, each step with one result.
+//! A report whose server is killed again and again: the same report, each step with one result.
 
 use std::{collections::BTreeMap, path::Path, process::Stdio};
 
@@ -17,25 +17,59 @@ const STREAM: &str = "01a2217b-0246-7346-8b45-a4bcd684a3d1";
 const JOB: &str = "01a2217b-0246-7346-8b45-a4bcd684a3d2";
 
 const FIRST_PMID: usize = 1001;
-const ARTICLES: usize = 40;
+/// The articles whose abstracts one step reads.
+const ABSTRACTS_AT_ONCE: usize = 20;
 
-const KILLS: u32 = 6;
-
-/// The maximum number of steps that pass a failpoint before it kills. All kills together come before the end of the job.
-const MAX_PASSES: u32 = 10;
-
-fn pmids() -> impl Iterator<Item = usize> {
-    FIRST_PMID..FIRST_PMID + ARTICLES
+/// The size of a report, and how often its server is killed.
+#[derive(Clone, Copy)]
+struct Size {
+    articles: usize,
+    kills: u32,
 }
 
-/// A PubMed with forty articles, and a model that judges, reads and summarises them. Every fourth article is not relevant.
-fn add_articles(upstream: &Upstream) {
-    let ids: Vec<String> = pmids().map(|pmid| pmid.to_string()).collect();
-    let found = json!({ "esearchresult": { "count": ARTICLES.to_string(), "idlist": ids } });
+const USUAL: Size = Size {
+    articles: 40,
+    kills: 6,
+};
+
+/// That of `make fuzz`.
+const LARGE: Size = Size {
+    articles: 200,
+    kills: 20,
+};
+
+impl Size {
+    fn pmids(self) -> impl Iterator<Item = usize> {
+        FIRST_PMID..FIRST_PMID + self.articles
+    }
+
+    fn relevant(self) -> usize {
+        self.pmids().filter(|pmid| is_relevant(*pmid)).count()
+    }
+
+    /// The stream, the search, the abstracts, a judgement of each article, a reading of each that is relevant, the summary.
+    fn steps(self) -> usize {
+        1 + 1 + self.articles.div_ceil(ABSTRACTS_AT_ONCE) + self.articles + self.relevant() + 1
+    }
+
+    /// The maximum number of steps that pass a failpoint before it kills. All kills together come before the end of the job.
+    fn max_passes(self) -> u32 {
+        u32::try_from(self.steps()).unwrap() / self.kills - 2
+    }
+}
+
+fn is_relevant(pmid: usize) -> bool {
+    !pmid.is_multiple_of(4)
+}
+
+/// A PubMed with these articles, and a model that judges, reads and summarises them. Every fourth article is not relevant.
+fn add_articles(upstream: &Upstream, size: Size) {
+    let ids: Vec<String> = size.pmids().map(|pmid| pmid.to_string()).collect();
+    let found = json!({ "esearchresult": { "count": size.articles.to_string(), "idlist": ids } });
     upstream.add_page("/eutils/esearch.fcgi", Page::json(&found));
     let mut summaries = json!({ "uids": ids });
     let mut texts = String::new();
-    for pmid in pmids() {
+    for pmid in size.pmids() {
         summaries[pmid.to_string()] =
             json!({ "title": format!("Tides {pmid}"), "authors": [], "source": "J", "pubdate": "2024" });
         texts.push_str(&format!(
@@ -44,7 +78,7 @@ fn add_articles(upstream: &Upstream) {
         ));
         // One answer for every step about the article.
         let answer = json!({
-            "relevant": pmid % 4 != 0, "reason": "It is about salt.", "category": null,
+            "relevant": is_relevant(pmid), "reason": "It is about salt.", "category": null,
             "answers": [{ "name": "Amount", "value": pmid, "passage": format!("rises by {pmid} grams") }],
             "claims": [{ "text": "Salt rises.", "pmid": pmid, "passage": format!("rises by {pmid} grams") }],
         });
@@ -131,35 +165,30 @@ fn calls_for(upstream: &Upstream, pmid: usize) -> u64 {
         .count() as u64
 }
 
-async fn undisturbed_report() -> Value {
+async fn undisturbed_report(size: Size) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    add_articles(&upstream);
+    add_articles(&upstream, size);
     write_settings(folder.path(), &upstream);
     let server = Server::start(folder.path(), &upstream).await;
     begin(&server).await;
     let job = wait_for_report(&server).await;
-    assert_eq!(
-        job["progress"]["done"],
-        1 + 1 + 2 + 40 + 30 + 1,
-        "{}",
-        job["progress"]
-    );
-    assert_eq!(job["totals"]["calls"], 40 + 30 + 1);
+    assert_eq!(job["progress"]["done"], size.steps(), "{}", job["progress"]);
+    assert_eq!(job["totals"]["calls"], size.articles + size.relevant() + 1);
     job["result"].clone()
 }
 
-async fn kill_at_random_steps(random: &mut fastrand::Rng, expected: &Value) {
+async fn kill_at_random_steps(random: &mut fastrand::Rng, size: Size, expected: &Value) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    add_articles(&upstream);
+    add_articles(&upstream, size);
     write_settings(folder.path(), &upstream);
     let mut kills = Vec::new();
-    for kill in 0..KILLS {
+    for kill in 0..size.kills {
         let point = format!(
             "{}={}*off->return",
             JOB_POINTS[random.usize(..3)],
-            random.u32(..MAX_PASSES)
+            random.u32(..size.max_passes())
         );
         let mut command = Server::command(folder.path(), &upstream, "127.0.0.1:0");
         command.env("FAILPOINTS", &point);
@@ -178,10 +207,10 @@ async fn kill_at_random_steps(random: &mut fastrand::Rng, expected: &Value) {
     let job = wait_for_report(&server).await;
     assert_eq!(job["result"], *expected, "{kills:?}");
     let steps = steps(&server).await;
-    assert_eq!(steps.len(), 1 + 1 + 2 + 40 + 30 + 1);
+    assert_eq!(steps.len(), size.steps());
     assert_eq!(job["progress"]["done"], steps.len());
     let mut repeated = 0;
-    for pmid in pmids() {
+    for pmid in size.pmids() {
         let attempts = |key: String| {
             steps
                 .get(&key)
@@ -193,10 +222,10 @@ async fn kill_at_random_steps(random: &mut fastrand::Rng, expected: &Value) {
             calls <= started,
             "{kills:?}: {pmid}: {calls} calls in {started} starts"
         );
-        repeated += started - if pmid % 4 == 0 { 1 } else { 2 };
+        repeated += started - if is_relevant(pmid) { 2 } else { 1 };
     }
     // At most those in progress at a kill: jobs.concurrency.
-    assert!(repeated <= u64::from(KILLS) * 4, "{kills:?}: {repeated}");
+    assert!(repeated <= u64::from(size.kills) * 4, "{kills:?}: {repeated}");
     server.kill().await;
     let open: i64 = query_sql(
         folder.path(),
@@ -210,11 +239,12 @@ async fn kill_at_random_steps(random: &mut fastrand::Rng, expected: &Value) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crash_at_any_point_changes_no_report() {
     parlor_web::http_client::install_tls();
-    let expected = undisturbed_report().await;
+    let size = USUAL;
+    let expected = undisturbed_report(size).await;
     for point in JOB_POINTS {
         let folder = tempfile::tempdir().unwrap();
         let upstream = Upstream::start().await;
-        add_articles(&upstream);
+        add_articles(&upstream, size);
         write_settings(folder.path(), &upstream);
         let server = Server::start_with_failpoint(folder.path(), &upstream, point).await;
         begin(&server).await;
@@ -232,11 +262,12 @@ mod properties {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn kills_change_no_report() {
         parlor_web::http_client::install_tls();
-        let expected = undisturbed_report().await;
+        let size = if fuzzing::is_long_run() { LARGE } else { USUAL };
+        let expected = undisturbed_report(size).await;
         for seed in fuzzing::test_seeds!() {
             let mut random = fastrand::Rng::with_seed(seed);
             for _ in 0..fuzzing::cases(1) {
-                kill_at_random_steps(&mut random, &expected).await;
+                kill_at_random_steps(&mut random, size, &expected).await;
             }
         }
     }

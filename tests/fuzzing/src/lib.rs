@@ -103,6 +103,11 @@ pub fn cases(default: u32) -> u32 {
     env_number("PARLOR_FUZZ_CASES").unwrap_or(default)
 }
 
+/// Returns true if `make fuzz` runs the test, which may take minutes then.
+pub fn is_long_run() -> bool {
+    env_number::<u32>("PARLOR_FUZZ_CASES").is_some()
+}
+
 /// Returns the name by which the test harness knows the test that contains an item: its path without the crate
 /// and without the closures of async code.
 fn test_name(item: &str) -> String {
