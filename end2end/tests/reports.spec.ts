@@ -137,4 +137,21 @@ test('a report of a stream is made, compared with the next one and asked about',
   await expect(main(page).getByRole('listitem')).toHaveCount(1);
   await page.reload();
   await expect(main(page).getByRole('listitem')).toHaveCount(1);
+
+  // From now on it is made by itself; its schedule shows what becomes of it.
+  await upstream.script({ when: { user_contains: 'The wind moves' }, steps: [{ gate: 'again' }, { text: answer('wind') }] });
+  await main(page).getByRole('link', { name: 'New report' }).click();
+  await main(page).getByLabel('Stream').selectOption({ label: 'Sea level' });
+  await main(page).getByRole('button', { name: 'Repeat on a schedule' }).click();
+  const schedules = page.locator('#schedules');
+  await expect(schedules.getByLabel('Name')).toHaveValue('Sea level');
+  await schedules.getByRole('button', { name: 'Save' }).click();
+  const entry = schedules.getByRole('listitem').filter({ hasText: 'Sea level' });
+  await entry.getByRole('button', { name: 'Run now: Sea level' }).click();
+  await expect(entry).toContainText('is under way');
+  await screenshots(page, 'schedule-of-reports');
+  await upstream.open('again');
+  await expect(entry).not.toContainText('is under way');
+  await entry.getByRole('link').last().click();
+  await expect(main(page).getByText('2 found · 2 looked at · 2 relevant')).toBeVisible();
 });

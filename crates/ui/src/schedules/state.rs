@@ -8,13 +8,13 @@ use crate::{
     components::toast::{Toasts, use_toasts},
     runtime::requests::LastRequest,
     state::{
-        Connection, Navigation, remote::Remote, snapshot::OpenedPage, use_connection, use_feeds,
+        Connection, Navigation, PageUpdate, remote::Remote, snapshot::OpenedPage, use_connection, use_feeds,
         use_lifecycle, use_navigation,
     },
 };
 use parlor_protocol::{
-    IntentId, ListedSchedule, RunSchedule, Schedule, ScheduleId, ScheduleList, ScheduleStarted, json,
-    schedule::ScheduleLocation,
+    IntentId, ListedSchedule, RunSchedule, RunStatus, Schedule, ScheduleId, ScheduleList, ScheduleStarted,
+    job::JobUpdate, json, report::REPORTS_PAGE, schedule::ScheduleLocation,
 };
 
 /// The page's state, for as long as it is shown.
@@ -46,6 +46,12 @@ impl SchedulesState {
     /// Follows the changes.
     pub fn start(self) {
         let feeds = use_feeds();
+        // The state and the cost of a report that has ended: no change of its schedule announces them.
+        feeds.on_page_change(REPORTS_PAGE.name, move |change| {
+            if may_end_report(&change) {
+                self.load();
+            }
+        });
         Effect::new(move |before: Option<u32>| {
             let version = feeds.settings_version();
             let is_loaded = matches!(*self.list.read_untracked(), Remote::Ready(_));
@@ -166,5 +172,16 @@ impl SchedulesState {
     /// Goes to another place of the page.
     pub fn go_to(self, location: ScheduleLocation) {
         self.navigation.set_url(location.to_url(), false);
+    }
+}
+
+/// Returns true if a change of the reports may be the end of one, or its wait for a person.
+fn may_end_report(change: &PageUpdate) -> bool {
+    let update = change
+        .as_ref()
+        .map(|(_, update)| json::parse::<JobUpdate>(update.as_str().as_bytes()));
+    match update {
+        Some(Ok(JobUpdate::Changed(job))) => job.status != RunStatus::Running,
+        _ => true,
     }
 }
