@@ -1,8 +1,9 @@
 //! `make test`: runs all tests, prints where the time went, and their number on the last line.
 //!
-//! `programs` are the Rust tests, `playwright` the end-to-end tests; `second_run` finds flaky ones.
+//! `programs` are the Rust tests, `lanes` runs two of them at a time, `playwright` the end-to-end tests; `second_run` finds flaky ones.
 
 mod cpu;
+mod lanes;
 mod playwright;
 pub mod programs;
 mod second_run;
@@ -17,6 +18,7 @@ use std::{
 use anyhow::Result;
 
 use crate::{Profile, build_both, cargo, print_step, wasm};
+use lanes::{Ended, Job};
 use programs::{ProgramResult, TestArgs, TestProgram};
 
 /// Everything except this helper. Built together with it, many libraries would get other features than in the
@@ -29,6 +31,12 @@ const END_TO_END: &str = "end to end";
 
 /// The name of the tests of the server that are run again on Postgres.
 const SERVER_ON_POSTGRES: &str = "server, on Postgres";
+
+/// The program that runs beside no other: its tests kill servers, fill disks and count memory.
+const ALONE: &str = "process";
+
+/// The program that takes longest, with which the others begin.
+const LONGEST: &str = "server";
 
 /// A failed test.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,11 +73,13 @@ pub fn run(args: &[String]) -> Result<()> {
         Ok(ProgramResult::default())
     });
     let is_built = all.counts.failed == 0;
-    for program in &programs {
+    let (alone, mut beside): (Vec<_>, Vec<_>) = programs
+        .iter()
+        .partition(|program| program.name == ALONE || programs.len() == 1);
+    beside.sort_by_key(|program| program.name != LONGEST);
+    all.run_in_lanes(&beside, &args);
+    for program in alone {
         all.step(&program.name, || program.run(&args));
-        if program.name == "server" && args.select_all_tests() {
-            all.step(SERVER_ON_POSTGRES, || program.run_on_postgres(SERVER_ON_POSTGRES));
-        }
     }
     // With the files of an earlier build, they would say nothing of this one.
     if e2e && is_built {
@@ -128,6 +138,8 @@ struct TestRun {
 struct StepTime {
     name: String,
     time: Duration,
+    /// True for a program that ran beside others, whose step comes before it.
+    is_part: bool,
     /// The CPU time of its programs, where the system tells it.
     cpu: Option<Duration>,
     tests: u32,
@@ -137,7 +149,52 @@ impl TestRun {
     /// Runs a step. One that cannot even start counts as one failure and does not hide the others' results.
     fn step(&mut self, name: &str, tests: impl FnOnce() -> Result<ProgramResult>) {
         let clock = StepClock::start();
-        let result = tests().unwrap_or_else(|error| {
+        let tests = self.add(name, tests());
+        self.times.push(clock.stop(name, tests));
+    }
+
+    /// Runs test programs two at a time, in their order.
+    fn run_in_lanes(&mut self, programs: &[&TestProgram], args: &TestArgs) {
+        let mut jobs = Vec::new();
+        for program in programs {
+            jobs.push(Job {
+                name: &program.name,
+                run: Box::new(|output| program.run_into(args, output)),
+            });
+            if program.name == LONGEST && args.select_all_tests() {
+                jobs.push(Job {
+                    name: SERVER_ON_POSTGRES,
+                    run: Box::new(|output| program.run_on_postgres(SERVER_ON_POSTGRES, output)),
+                });
+            }
+        }
+        if jobs.is_empty() {
+            return;
+        }
+        let names: Vec<&str> = jobs.iter().map(|job| job.name).collect();
+        print_step(&format!("running two at a time: {}", names.join("; ")));
+        let clock = StepClock::start();
+        let ended = lanes::run(&jobs);
+        let group = self.times.len();
+        let mut sum = 0;
+        for Ended { name, time, result } in ended {
+            let tests = self.add(name, result);
+            sum += tests;
+            self.times.push(StepTime {
+                name: name.to_owned(),
+                time,
+                is_part: true,
+                cpu: None,
+                tests,
+            });
+        }
+        self.times
+            .insert(group, clock.stop("two programs at a time", sum));
+    }
+
+    /// Adds the result of a program, and returns the number of its tests.
+    fn add(&mut self, name: &str, result: Result<ProgramResult>) -> u32 {
+        let result = result.unwrap_or_else(|error| {
             println!("{name}: {error:#}");
             ProgramResult {
                 counts: Counts {
@@ -147,10 +204,9 @@ impl TestRun {
                 failures: Vec::new(),
             }
         });
-        self.times
-            .push(clock.stop(name, result.counts.passed + result.counts.failed));
         self.counts += result.counts;
         self.failures.extend(result.failures);
+        result.counts.passed + result.counts.failed
     }
 
     fn print_times(&self) {
@@ -161,9 +217,11 @@ impl TestRun {
             } else {
                 format!("  {} tests", step.tests)
             };
-            print_time(step.time, step.cpu, &format!("{}{tests}", step.name));
+            let indent = if step.is_part { "  " } else { "" };
+            print_time(step.time, step.cpu, &format!("{indent}{}{tests}", step.name));
         }
-        let all = self.times.iter().map(|step| step.time).sum();
+        let steps = self.times.iter().filter(|step| !step.is_part);
+        let all = steps.map(|step| step.time).sum();
         print_time(all, self.times.iter().map(|step| step.cpu).sum(), "all");
         println!();
     }
@@ -192,6 +250,7 @@ impl StepClock {
         StepTime {
             name: name.to_owned(),
             time: self.start.elapsed(),
+            is_part: false,
             cpu: cpu::time_of_children()
                 .zip(self.cpu_at_start)
                 .map(|(end, start)| end.saturating_sub(start)),

@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    io::{BufRead, BufReader},
+    io::{self, BufRead, BufReader, Write},
     num::NonZero,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
@@ -145,20 +145,25 @@ impl TestProgram {
 
     /// Runs the tests that the arguments select, and prints the output as it comes.
     pub fn run(&self, args: &TestArgs) -> Result<ProgramResult> {
-        self.run_as(&self.name, self.command().args(&args.for_programs))
+        println!("\n{}:", self.name);
+        self.run_into(args, &mut io::stdout())
+    }
+
+    /// Runs the tests that the arguments select, and writes the output as it comes.
+    pub fn run_into(&self, args: &TestArgs, output: &mut impl Write) -> Result<ProgramResult> {
+        self.run_as(&self.name, self.command().args(&args.for_programs), output)
     }
 
     /// Runs the tests of the public contract again, with the data in Postgres instead of SQLite.
-    pub fn run_on_postgres(&self, name: &str) -> Result<ProgramResult> {
+    pub fn run_on_postgres(&self, name: &str, output: &mut impl Write) -> Result<ProgramResult> {
         let mut command = self.command();
         command
             .env("PARLOR_TEST_DATABASE", "postgres")
             .args(TESTS_ON_POSTGRES);
-        self.run_as(name, &mut command)
+        self.run_as(name, &mut command, output)
     }
 
-    fn run_as(&self, name: &str, command: &mut Command) -> Result<ProgramResult> {
-        println!("\n{name}:");
+    fn run_as(&self, name: &str, command: &mut Command, output: &mut impl Write) -> Result<ProgramResult> {
         if env::var_os(THREADS_VARIABLE).is_none() {
             let cores = thread::available_parallelism().map_or(1, NonZero::get);
             command.env(THREADS_VARIABLE, (cores * THREADS_PER_CORE).to_string());
@@ -170,7 +175,7 @@ impl TestProgram {
         let mut lines = Vec::new();
         for line in BufReader::new(program.stdout.take().context("the program's output")?).split(b'\n') {
             let line = String::from_utf8_lossy(&line?).into_owned();
-            println!("{line}");
+            writeln!(output, "{line}")?;
             lines.push(line);
         }
         let succeeded = program.wait()?.success();
