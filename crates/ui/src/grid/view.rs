@@ -64,7 +64,8 @@ pub fn grid(grid: Grid) -> AnyView {
         // Another order, filter or page begins at the top.
         grid.order.track();
         grid.filter.track();
-        before.track();
+        // (To track a memo that nobody has read yet would not have it follow its sources.)
+        let _ = before.get();
         if let Some(scroller) = grid.scroller.get() {
             scroller.set_scroll_top(0);
             grid.window.scroll_to(0);
