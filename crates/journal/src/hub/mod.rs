@@ -1,7 +1,8 @@
 //! The event hub: sends committed events to live subscribers. A [`Follower`] reads a log from any position
 //! without missing or repeating an event.
 //!
-//! The hub stores no events. A subscriber that falls behind catches up from the log.
+//! The hub stores no events. A subscriber that falls behind catches up from the log. What other nodes have written is read once for
+//! all subscribers of a log: see [`gaps`].
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -9,11 +10,16 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
+use tokio::sync::{
+    Notify,
+    broadcast::{self, error::RecvError, error::TryRecvError},
+};
 
 use parlor_base::metrics::Metrics;
 use parlor_protocol::{MessageId, Position, UserId};
 use parlor_storage::{LogPage, LoggedEvent, RunKey, Storage, StorageError};
+
+mod gaps;
 
 /// The number of events that a user's or a run's subscriber may fall behind before it reads the log instead.
 /// Powers of two, since the channel rounds up to the next one.
@@ -62,6 +68,8 @@ enum LiveMessage {
 #[derive(Debug, Default)]
 pub struct Hub {
     topics: Mutex<Topics>,
+    /// Notified when a gap was noted.
+    gap: Notify,
     metrics: Arc<Metrics>,
 }
 
@@ -71,6 +79,8 @@ struct Topics {
     /// With other nodes, the last position of each log that all its subscribers know of; `None` without. An event is sent live only
     /// if it is the next one: those between are of other nodes.
     known: Option<HashMap<UserId, Position>>,
+    /// The logs that have more than that, up to these positions.
+    gaps: HashMap<UserId, Position>,
 }
 
 impl Topics {
@@ -87,6 +97,13 @@ impl Topics {
         if let Some(known) = &mut self.known {
             known.insert(user_id, position);
         }
+        self.gaps.remove(&user_id);
+    }
+
+    /// Returns true if it is known, with other nodes, what the subscribers of a log know of.
+    fn is_known(&self, user_id: UserId) -> bool {
+        let known = self.known.as_ref();
+        known.is_some_and(|known| known.contains_key(&user_id))
     }
 
     /// Returns true if an event of this node can be sent live.
@@ -102,6 +119,27 @@ impl Topics {
             _ => false,
         }
     }
+
+    /// Sends the next event of a log to the subscribers of its topics.
+    fn send(&self, event: &Arc<LoggedEvent>) {
+        let live = if event.json.len() > MAX_LIVE_EVENT_BYTES {
+            LiveMessage::ReadFromLog(event.event.position)
+        } else {
+            LiveMessage::Event(event.clone())
+        };
+        for topic in topics_of(event) {
+            if let Some(sender) = self.senders.get(&topic) {
+                // The last subscriber may be leaving.
+                let _ = sender.send(live.clone());
+            }
+        }
+    }
+}
+
+/// Returns the topics of an event.
+fn topics_of(event: &LoggedEvent) -> impl Iterator<Item = Topic> {
+    let run = event.event.message_id.map(|run| Topic::Run(event.user_id, run));
+    [Some(Topic::User(event.user_id)), run].into_iter().flatten()
 }
 
 impl Hub {
@@ -109,6 +147,7 @@ impl Hub {
     pub fn new(metrics: Arc<Metrics>) -> Self {
         Self {
             topics: Mutex::default(),
+            gap: Notify::new(),
             metrics,
         }
     }
@@ -125,14 +164,14 @@ impl Hub {
         users.into_iter().collect()
     }
 
-    /// Tells the subscribers of a user's log that it has events up to this position, perhaps of other nodes: they read the log.
+    /// Tells that a user's log has events up to this position, perhaps of other nodes.
     pub fn announce(&self, user_id: UserId, position: Position) {
         let mut topics = self.topics.lock();
         let known = topics.known.as_ref().and_then(|known| known.get(&user_id));
         if known.is_none_or(|known| *known < position)
             && topics.senders.keys().any(|topic| topic.user_id() == user_id)
         {
-            topics.tell_to_read(user_id, position);
+            self.note_gap(&mut topics, user_id, position);
         }
     }
 
@@ -145,29 +184,14 @@ impl Hub {
         let mut topics = self.topics.lock();
         for event in events {
             let (user_id, position) = (event.user_id, event.event.position);
-            let run = event.event.message_id.map(|run| Topic::Run(user_id, run));
-            let of_event = [Some(Topic::User(user_id)), run];
-            let is_followed = of_event
-                .iter()
-                .flatten()
-                .any(|topic| topics.senders.contains_key(topic));
-            if !is_followed {
+            let is_followed = topics_of(event).any(|topic| topics.senders.contains_key(&topic));
+            // One that nobody follows is no gap for the others.
+            if !is_followed && !topics.is_known(user_id) {
                 continue;
             }
-            if !topics.is_next(user_id, position) {
-                topics.tell_to_read(user_id, position);
-                continue;
-            }
-            let live = if event.json.len() > MAX_LIVE_EVENT_BYTES {
-                LiveMessage::ReadFromLog(event.event.position)
-            } else {
-                LiveMessage::Event(event.clone())
-            };
-            for topic in of_event.into_iter().flatten() {
-                if let Some(sender) = topics.senders.get(&topic) {
-                    // The last subscriber may be leaving.
-                    let _ = sender.send(live.clone());
-                }
+            match topics.is_next(user_id, position) {
+                true => topics.send(event),
+                false => self.note_gap(&mut topics, user_id, position),
             }
         }
         self.metrics.commits.count_published(events.len());
@@ -220,6 +244,7 @@ impl Hub {
                 && let Some(known) = &mut topics.known
             {
                 known.remove(&user_id);
+                topics.gaps.remove(&user_id);
             }
         }
     }

@@ -135,9 +135,11 @@ async fn check_followers(has_nodes: bool) {
     let folder = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
     let hub = Arc::new(Hub::default());
-    if has_nodes {
+    let filling = has_nodes.then(|| {
         hub.expect_other_nodes();
-    }
+        let (hub, storage) = (hub.clone(), storage.clone());
+        tokio::spawn(async move { hub.fill_gaps(&*storage).await })
+    });
     let (journal, _writer) = Journal::start(storage.clone(), hub.clone());
     let run = start_run(&journal).await;
     let user_id = run.user_id;
@@ -214,10 +216,15 @@ async fn check_followers(has_nodes: bool) {
             "{topic:?} {pace:?}"
         );
     }
+    if let Some(filling) = filling {
+        filling.abort();
+    }
+    let topics = hub.topics.lock();
     assert!(
-        hub.topics.lock().senders.is_empty(),
+        topics.senders.is_empty(),
         "topics without subscribers are removed"
     );
+    assert!(topics.gaps.is_empty() && topics.known.iter().all(HashMap::is_empty));
 }
 
 #[tokio::test]
