@@ -103,16 +103,28 @@ pub(super) fn renew_during_start(storage: Arc<dyn Storage>, every: Duration) -> 
     tasks
 }
 
-/// Starts the tasks of a node; none if this is the only process. It takes work over when its start has recovered what was left.
+/// Starts the tasks of a node; of the only process, the one that sees when it is replaced. It takes work over when its start has recovered what was left.
 pub(super) fn start(app: &AppState, recovered: CancellationToken) -> Vec<JoinHandle<()>> {
     if !app.storage.has_nodes() {
-        return Vec::new();
+        return vec![tokio::spawn(drop_work_when_replaced(app.clone()))];
     }
     vec![
         tokio::spawn(keep_lease(app.clone())),
         tokio::spawn(take_over_periodically(app.clone(), recovered)),
         tokio::spawn(Watch::new(app.clone()).run()),
+        tokio::spawn({
+            let app = app.clone();
+            async move { app.hub.fill_gaps(&*app.storage).await }
+        }),
     ]
+}
+
+/// Waits until another process has taken over the database of the only one, and ends the work of this one, which goes on there.
+async fn drop_work_when_replaced(app: AppState) {
+    app.journal.wait_until_lease_lost().await;
+    tracing::error!("another process has taken over the database: stop one of the two");
+    app.metrics.database.count_lost_lease();
+    tokio::join!(app.runs.drop_all(), app.jobs.drop_all());
 }
 
 /// Extends the lease. If it can't, or the lease has ended, ends the work of this node and begins another lease.
@@ -175,7 +187,7 @@ async fn take_over_periodically(app: AppState, recovered: CancellationToken) {
     recovered.cancelled().await;
     let mut ticks = interval(app.settings.nodes.renewal / LOOKS_PER_RENEWAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut looked_for_hidden = Instant::now();
+    let (mut looked_for_work, mut looked_for_hidden) = (None, Instant::now());
     loop {
         ticks.tick().await;
         if app.journal.has_lost_lease() || app.runs.is_closed() {
@@ -191,13 +203,18 @@ async fn take_over_periodically(app: AppState, recovered: CancellationToken) {
         if ended > 0 {
             tracing::warn!(count = ended, "the leases of other nodes have ended");
             app.metrics.database.count_ended_leases(ended);
-            tokio::spawn(accounts::deletion::resume(app.clone()));
         }
         // A node that stops in an orderly way leaves what could still be restored.
         if ended > 0 || looked_for_hidden.elapsed() >= ERASURE_INTERVAL {
             looked_for_hidden = Instant::now();
             tokio::spawn(deletion::erase_hidden(app.clone()));
+            tokio::spawn(accounts::deletion::resume(app.clone()));
         }
+        let renewal = app.settings.nodes.renewal;
+        if ended == 0 && looked_for_work.is_some_and(|at: Instant| at.elapsed() < renewal) {
+            continue;
+        }
+        looked_for_work = Some(Instant::now());
         app.runs.recover().await;
         app.jobs.recover().await;
     }

@@ -217,3 +217,56 @@ async fn a_message_queued_at_another_node_is_sent_once() {
     );
     assert_eq!(crate::support::raw_model_calls(&pair.upstream).len(), 2);
 }
+
+/// Ends the connections that lock a database, as a proxy does with idle ones.
+async fn end_locks(url: &str) {
+    let mut database = PgConnection::connect(url).await.unwrap();
+    let end = "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE datname = current_database() \
+               AND pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')";
+    let ended = sqlx::query_scalar::<_, i64>(end).fetch_one(&mut database);
+    assert_eq!(ended.await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn work_goes_on_at_the_process_that_takes_the_database_over() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("One, ").gate("go").text("two."));
+    let database = postgres_of(folder.path()).await;
+    let of_database = |settings: &mut Settings| {
+        settings.database = database.clone();
+        settings.agent.max_resumptions = 3;
+        settings.timeouts.readiness_interval = Duration::ZERO;
+    };
+    let first = Parlor::start_with(folder.path(), &upstream, of_database).await;
+    let mut turn = first.chat(&message("Count")).await;
+    let run = string_field(&turn.next_of_type("text_delta").await, "message_id");
+    end_locks(&database.url.as_ref().unwrap().0).await;
+    let second = Parlor::start_with(other.path(), &upstream, of_database).await;
+    upstream.open_gate("go");
+    let events = second
+        .follow(&format!("/api/runs/{run}/events"))
+        .await
+        .read_to_end()
+        .await;
+    assert_eq!(event_types(&events).last().copied(), Some("complete"));
+    // It has learned that it may store nothing more, with the first token after that.
+    let ready = async || first.get("/readyz").send().await.unwrap().text().await.unwrap();
+    let replaced = "not ready: another process has taken over the database; stop one of the two\n";
+    let asking = async { while ready().await != replaced {} };
+    tokio::time::timeout(crate::support::TEST_TIMEOUT, asking)
+        .await
+        .expect("it says so");
+    let refused = first
+        .post("/api/chat/stream", &message("Again"))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(refused.status(), 503);
+    let after = second
+        .follow(&format!("/api/runs/{run}/events"))
+        .await
+        .read_to_end()
+        .await;
+    assert_eq!(after, events, "nothing of the first process was stored");
+}

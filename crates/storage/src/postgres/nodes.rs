@@ -130,13 +130,6 @@ fn parse<T: std::str::FromStr<Err = uuid::Error>>(row: &PgRow, column: &str) -> 
     Ok(text.parse()?)
 }
 
-impl SqlStorage {
-    /// Returns the longest time for what a node reads again and again; `None` if there is one process.
-    pub(crate) fn node_limit(&self) -> Option<Duration> {
-        self.nodes.as_ref().map(|nodes| nodes.time_limit())
-    }
-}
-
 #[async_trait]
 impl NodeStorage for SqlStorage {
     fn has_nodes(&self) -> bool {
@@ -384,7 +377,7 @@ pub(crate) async fn was_committed(
     let select = format!("SELECT number FROM {table} = '{owner}' FOR UPDATE");
     let asking = async {
         loop {
-            let asked = within(Some(lease.unwrap_or(ANSWER_TIMEOUT)), async {
+            let asked = within(Some(lease.map_or(ANSWER_TIMEOUT, |lease| lease / 4)), async {
                 let mut connection = options.connect().await?;
                 let select = sqlx::raw_sql(AssertSqlSafe(select.clone()));
                 let row = connection.fetch_optional(select).await?;
@@ -393,7 +386,10 @@ pub(crate) async fn was_committed(
             match asked.await {
                 Ok(Some(last)) => return Ok(last >= number),
                 Ok(None) => return Err(StorageError::LeaseLost),
-                Err(_) => tokio::time::sleep(ASK_AGAIN).await,
+                Err(error) => {
+                    tracing::warn!(%error, "whether a commit was stored can't be asked yet");
+                    tokio::time::sleep(ASK_AGAIN).await;
+                }
             }
         }
     };

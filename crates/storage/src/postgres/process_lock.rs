@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use sqlx::{ConnectOptions, Connection, PgConnection, Row, postgres::PgConnectOptions};
 
+use tokio::time::timeout;
+
 use super::unreachable;
 use crate::StorageError;
 
@@ -17,12 +19,16 @@ const SHARED_LOCK: &str = "SELECT pg_try_advisory_lock_shared(7237964911246)";
 /// The time that the server gets to notice the end of a former process: attempts, and the wait between two of them.
 const ATTEMPTS: (usize, Duration) = (50, Duration::from_millis(100));
 
+/// The longest wait for a sign of the lock's connection.
+const PING_TIMEOUT: Duration = Duration::from_millis(500);
+
 /// A lock on a database, with the connection that has it.
 #[derive(Debug)]
 pub(crate) struct ProcessLock {
     connection: PgConnection,
     options: PgConnectOptions,
     is_shared: bool,
+    is_held: bool,
 }
 
 impl ProcessLock {
@@ -37,6 +43,7 @@ impl ProcessLock {
             connection,
             options: options.clone(),
             is_shared,
+            is_held: false,
         };
         for _ in 0..ATTEMPTS.0 {
             if lock.attempt().await? {
@@ -50,7 +57,8 @@ impl ProcessLock {
     async fn attempt(&mut self) -> Result<bool, StorageError> {
         let lock = if self.is_shared { SHARED_LOCK } else { LOCK };
         let row = sqlx::query(lock).fetch_one(&mut self.connection).await?;
-        Ok(row.try_get(0)?)
+        self.is_held = row.try_get(0)?;
+        Ok(self.is_held)
     }
 
     /// Takes the lock again if its connection was lost.
@@ -59,9 +67,11 @@ impl ProcessLock {
     ///
     /// If the server can't be reached, or another process has the lock.
     pub async fn keep(&mut self) -> Result<(), StorageError> {
-        if self.connection.ping().await.is_ok() {
+        // A connection whose other side is gone answers nothing.
+        if self.is_held && matches!(timeout(PING_TIMEOUT, self.connection.ping()).await, Ok(Ok(()))) {
             return Ok(());
         }
+        self.is_held = false;
         self.connection = self.options.connect().await.map_err(unreachable)?;
         match self.attempt().await? {
             true => Ok(()),

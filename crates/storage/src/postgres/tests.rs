@@ -228,7 +228,14 @@ async fn a_process_waits_for_the_leases_of_killed_nodes() {
     let node = SqlStorage::open_postgres(folder.path(), &of_node).await.unwrap();
     node.join().await.unwrap();
     drop(node);
+    let mut connection = PgConnection::connect(&of_node.url).await.unwrap();
+    let end: i64 = sqlx::query_scalar("SELECT expires_at FROM nodes")
+        .fetch_one(&mut connection)
+        .await
+        .unwrap();
     let storage = open(folder.path(), false).await;
+    let now = sqlx::query_scalar::<_, i64>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint");
+    assert!(now.fetch_one(&mut connection).await.unwrap() > end);
     storage.commit(Timestamp(1), &[change()]).await.unwrap();
 }
 

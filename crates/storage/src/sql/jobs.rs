@@ -6,7 +6,6 @@ use super::{
     SqlStorage,
     database::{Connection, Row, Sql, query, query_scalar},
     id, json, log_page, number_or_zero, optional_text, read_undamaged_rows, text,
-    writer::within,
 };
 use crate::{
     RecordedModelCall, StorageError,
@@ -195,11 +194,8 @@ impl JobStorage for SqlStorage {
             postgres: "SELECT user_id, id, fence FROM jobs WHERE status = 'running' \
                  AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = jobs.owner) ORDER BY id",
         };
-        let rows = within(self.node_limit(), async {
-            let mut connection = self.readers.acquire().await?;
-            Ok(query(select).fetch_all(&mut connection).await?)
-        })
-        .await?;
+        let mut connection = self.readers.acquire().await?;
+        let rows = query(select).fetch_all(&mut connection).await?;
         read_undamaged_rows("jobs", "id", &rows, |row| {
             let job_id: JobId = id(row, "id")?;
             let fence = number_or_zero("jobs", job_id, row, "fence")?;

@@ -15,7 +15,7 @@ use self::{
         id, json, json_array, number_or_zero, optional_id, optional_position, optional_text, position,
         read_undamaged_rows, text,
     },
-    writer::{WriteConnection, within},
+    writer::WriteConnection,
 };
 use crate::{
     AttachedFile, AttachmentRow, Change, CommitResult, CompletedIntent, FileKinds, FileLocation, LogPage,
@@ -363,11 +363,8 @@ impl Storage for SqlStorage {
     }
 
     async fn running_runs(&self) -> Result<Vec<StoredRun>, StorageError> {
-        within(self.node_limit(), async {
-            let mut connection = self.readers.acquire().await?;
-            queries::running_runs(&mut connection).await
-        })
-        .await
+        let mut connection = self.readers.acquire().await?;
+        queries::running_runs(&mut connection).await
     }
 
     async fn search(&self, user_id: UserId, request: &SearchRequest) -> Result<SearchHits, StorageError> {
