@@ -54,7 +54,7 @@ impl CallRefusal {
                 limit.to_label()
             ),
             Self::RunCost { used, limit } => format!(
-                "This answer has cost {}; the limit of its schedule is {} an answer.",
+                "This answer has cost {}; the limit of its schedule is {}, for one answer or for the rest of the month.",
                 used.to_label(),
                 limit.to_label()
             ),

@@ -297,6 +297,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn one_run_may_cost_what_is_left_for_the_month() {
+        let limit = |run: Option<f64>, month: Option<f64>, cost: f64| {
+            let schedule = serde_json::json!({
+                "name": "", "prompt": "What is new?", "days": ["monday"], "time": "08:00", "time_zone": "UTC",
+                "run_limit": run, "month_limit": month, "is_paused": false,
+            });
+            let listed = serde_json::json!({
+                "id": parlor_protocol::ScheduleId::new(), "schedule": schedule, "month_cost": cost,
+            });
+            let listed = serde_json::from_value::<ListedSchedule>(listed).unwrap();
+            within_month(&listed).schedule.run_limit.map(|limit| limit.0)
+        };
+        assert_eq!(limit(None, None, 1.5), None);
+        assert_eq!(limit(Some(3.0), None, 1.5), Some(3_000_000_000));
+        assert_eq!(limit(None, Some(2.0), 1.5), Some(500_000_000));
+        assert_eq!(limit(Some(3.0), Some(2.0), 1.5), Some(500_000_000));
+        assert_eq!(limit(Some(0.25), Some(2.0), 1.5), Some(250_000_000));
+    }
+
+    #[test]
     fn only_missed_times_are_noticed() {
         for (count, is_late, notice) in [
             (1, false, ""),
