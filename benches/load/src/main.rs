@@ -50,6 +50,7 @@ use tokio::time::{sleep, timeout};
 use crate::{
     client::Error,
     figures::{LoadResult, Report},
+    load::LoadPlan,
     machine::Machine,
     plans::{load_plans, paced_plan, unpaced_plan},
     server_process::Binaries,
@@ -76,6 +77,9 @@ struct Options {
     /// Number of stored conversations of 20 messages when some are opened.
     #[arg(long, default_value_t = 1000)]
     stored: usize,
+    /// Users of `nodes`, who share the runs evenly [default: one for each run].
+    #[arg(long)]
+    users: Option<usize>,
     /// Duration of `steady`.
     #[arg(long, default_value_t = 10.0)]
     minutes: f64,
@@ -315,7 +319,11 @@ async fn measure(options: &Options) -> Result<Report, Error> {
     }
     if options.is_selected(Measurement::Nodes) {
         let runs = options.runs.iter().filter(|runs| !options.quick || **runs <= 20);
-        let plans: Vec<_> = runs.map(|runs| paced_plan(options, *runs)).collect();
+        let plan = |runs: &usize| LoadPlan {
+            users: Some(options.users.unwrap_or(*runs)),
+            ..paced_plan(options, *runs)
+        };
+        let plans: Vec<_> = runs.map(plan).collect();
         report.nodes = nodes::measure(&programs, &upstream, &plans).await?;
         print_loads::print_nodes(&report.nodes);
     }

@@ -13,9 +13,6 @@ use crate::{
     server_process::{Binaries, PROXY_SETTINGS, ServerProcess},
 };
 
-/// The signed-in users, who share the runs evenly.
-const USERS: usize = 50;
-
 /// The databases of Postgres: of one node, and of three.
 const DATABASES: [(&str, usize); 2] = [("one", 1), ("three", 3)];
 
@@ -46,9 +43,10 @@ pub async fn measure(
     fs::set_permissions(&key_file, fs::Permissions::from_mode(0o600))?;
     let key_setting = format!("[server]\nsecret_key_file = \"{}\"\n", key_file.display());
     let usual = PROXY_SETTINGS.replace("[server]\n", &key_setting);
+    let users = plans.iter().filter_map(|plan| plan.users).max().unwrap_or(1);
     let postgres = PostgresServer::start_durable(&DATABASES.map(|(name, _)| name)).await;
     let mut results = Vec::new();
-    let alone = [start(programs, upstream, "sqlite", &usual).await?];
+    let alone = [start(programs, upstream, "sqlite", &usual, users).await?];
     measure_plans(plans, upstream, ("SQLite", &alone, None), &mut results).await;
     stop(alone.into()).await?;
     for (database, count) in DATABASES {
@@ -60,7 +58,7 @@ pub async fn measure(
         let mut nodes = Vec::new();
         for number in 1..=count {
             let data = format!("{database}-{number}");
-            nodes.push(start(programs, upstream, &data, &settings).await?);
+            nodes.push(start(programs, upstream, &data, &settings, users).await?);
         }
         let arrangement = ("Postgres", &*nodes, Some(postgres.id()));
         measure_plans(plans, upstream, arrangement, &mut results).await;
@@ -74,10 +72,11 @@ async fn start(
     upstream: &ServerProcess,
     data: &str,
     settings: &str,
+    users: usize,
 ) -> Result<ServerProcess, Error> {
     let node = programs.start_parlor_with_text(data, upstream, settings).await?;
     // Their accounts are made by their first request, which is not measured.
-    for user in 0..USERS {
+    for user in 0..users {
         let client = node.client().with_user(&format!("user-{user}"));
         load::run(client, 1, 0.0, false).await;
     }
@@ -98,12 +97,8 @@ async fn measure_plans(
     results: &mut Vec<NodesResult>,
 ) {
     for plan in plans {
-        let plan = LoadPlan {
-            users: Some(USERS),
-            ..plan.clone()
-        };
         let before = postgres.map(machine::tree_cpu_seconds);
-        let load = load::measure_on(&plan, nodes, upstream).await;
+        let load = load::measure_on(plan, nodes, upstream).await;
         let after = postgres.map(machine::tree_cpu_seconds);
         let used = after.zip(before).map(|(after, before)| after - before);
         results.push(NodesResult {

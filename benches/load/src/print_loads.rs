@@ -90,7 +90,7 @@ pub fn print_loads(title: &str, loads: &[&LoadResult]) {
 
 /// Prints what the same runs need on one node and on several.
 pub fn print_nodes(rows: &[NodesResult]) {
-    println!("50 signed-in users on some nodes (times in ms; CPU and memory of all nodes)");
+    println!("Signed-in users on some nodes (times in ms; CPU and memory of all nodes)");
     let heads = [
         "",
         "runs",
