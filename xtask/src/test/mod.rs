@@ -9,7 +9,7 @@ pub mod programs;
 mod second_run;
 
 use std::{
-    env, fmt, fs,
+    env, fmt, fs, io,
     ops::AddAssign,
     process::exit,
     time::{Duration, Instant},
@@ -73,11 +73,19 @@ pub fn run(args: &[String]) -> Result<()> {
         Ok(ProgramResult::default())
     });
     let is_built = all.counts.failed == 0;
-    let (alone, mut beside): (Vec<_>, Vec<_>) = programs
-        .iter()
-        .partition(|program| program.name == ALONE || programs.len() == 1);
+    let (alone, mut beside): (Vec<_>, Vec<_>) = programs.iter().partition(|program| program.name == ALONE);
     beside.sort_by_key(|program| program.name != LONGEST);
-    all.run_in_lanes(&beside, &args);
+    match beside[..] {
+        [] => {}
+        [only] => {
+            all.step(&only.name, || only.run(&args));
+            if only.name == LONGEST && args.select_all_tests() {
+                let run = || only.run_on_postgres(SERVER_ON_POSTGRES, &mut io::stdout());
+                all.step(SERVER_ON_POSTGRES, run);
+            }
+        }
+        _ => all.run_in_lanes(&beside, &args),
+    }
     for program in alone {
         all.step(&program.name, || program.run(&args));
     }
@@ -167,9 +175,6 @@ impl TestRun {
                     run: Box::new(|output| program.run_on_postgres(SERVER_ON_POSTGRES, output)),
                 });
             }
-        }
-        if jobs.is_empty() {
-            return;
         }
         let names: Vec<&str> = jobs.iter().map(|job| job.name).collect();
         print_step(&format!("running two at a time: {}", names.join("; ")));
