@@ -313,12 +313,14 @@ async def notifications_lost(parts):
     # The nodes listen, and nothing arrives: the poll is all there is.
     for statement in SILENCE:
         await parts.sql(statement)
-    await parts.sql(END_CONNECTIONS)
-    print("no notification is sent", flush=True)
-    await crossing(parts)
-    for statement in END_SILENCE:
-        await parts.sql(statement)
-    await parts.sql(END_CONNECTIONS)
+    try:
+        await parts.sql(END_CONNECTIONS)
+        print("no notification is sent", flush=True)
+        await crossing(parts)
+    finally:
+        for statement in END_SILENCE:
+            await parts.sql(statement)
+        await parts.sql(END_CONNECTIONS)
 
 
 async def isolation(parts):
