@@ -103,7 +103,8 @@ pub(super) fn renew_during_start(storage: Arc<dyn Storage>, every: Duration) -> 
     tasks
 }
 
-/// Starts the tasks of a node; of the only process, the one that sees when it is replaced. It takes work over when its start has recovered what was left.
+/// Starts the tasks of a node, which takes work over when its start has recovered what was left; or the one of the only process, which
+/// sees when it is replaced.
 pub(super) fn start(app: &AppState, recovered: CancellationToken) -> Vec<JoinHandle<()>> {
     if !app.storage.has_nodes() {
         return vec![tokio::spawn(drop_work_when_replaced(app.clone()))];
