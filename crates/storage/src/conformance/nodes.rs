@@ -351,8 +351,9 @@ async fn a_node_knows_which_of_its_transactions_are_stored() {
         .await
         .unwrap();
     let owner = Owner(owner.parse().unwrap());
-    let asked =
-        async |number, within| postgres::nodes::was_committed(&options, owner, number, Some(within)).await;
+    let asked = async |number, within| {
+        postgres::commit_end::was_committed(&options, owner, number, Some(within)).await
+    };
     for number in 1..=2 {
         let turn = new_turn(TEST_USER, ConversationId::new(), "question");
         commit_one(&storage, &turn.change).await.expect("it is stored");

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use rust_embed::RustEmbed;
 use sqlx::{Connection, Executor, PgConnection, Row, migrate::Migration};
 
-use super::nodes::oldest_at_work;
+use super::at_work::oldest_at_work;
 use crate::{StorageError, sqlite::migrations::read_migrations};
 
 /// The embedded folder. Development builds read it from disk.

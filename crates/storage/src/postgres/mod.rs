@@ -24,6 +24,8 @@ use parlor_base::{
     settings::{NodeSettings, Secret, Settings},
 };
 
+pub(crate) mod at_work;
+pub(crate) mod commit_end;
 mod commit_hint;
 mod in_time;
 mod limits;
@@ -144,7 +146,7 @@ impl SqlStorage {
         };
         if !has_nodes {
             // Behind a pooler, and after a restart of the server, a lease says more than the lock.
-            nodes::wait_for_no_lease(&mut connection).await?;
+            at_work::wait_for_no_lease(&mut connection).await?;
         }
         let is_new = migrations::run(&mut connection).await?;
         let lacks_earlier_data = is_new && data_folder::keep_files_of_others(folder)?;

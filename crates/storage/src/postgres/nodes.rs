@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use sqlx::{
-    AssertSqlSafe, Executor, PgConnection, PgPool, Row,
+    AssertSqlSafe, Executor, PgPool, Row,
     postgres::{PgConnectOptions, PgListener, PgPoolOptions, PgRow},
 };
 use tokio::{sync::mpsc, time::timeout};
@@ -355,105 +355,6 @@ impl NodeStorage for SqlStorage {
             }
         }
     }
-}
-
-/// Returns true if a process's transaction of this number was committed. Waits while the server still works on it: the transaction has
-/// locked the row of the number.
-///
-/// # Errors
-///
-/// If the server can't be asked within the length of a lease, or the lease has ended.
-pub(crate) async fn was_committed(
-    options: &PgConnectOptions,
-    owner: Owner,
-    number: i64,
-    lease: Option<Duration>,
-) -> Result<bool, StorageError> {
-    use sqlx::ConnectOptions as _;
-    let table = match lease {
-        Some(_) => "node_commits WHERE node",
-        None => "process_commits WHERE process",
-    };
-    let select = format!("SELECT number FROM {table} = '{owner}' FOR UPDATE");
-    let asking = async {
-        loop {
-            let asked = within(Some(lease.map_or(ANSWER_TIMEOUT, |lease| lease / 4)), async {
-                let mut connection = options.connect().await?;
-                let select = sqlx::raw_sql(AssertSqlSafe(select.clone()));
-                let row = connection.fetch_optional(select).await?;
-                Ok(row.map(|row| row.try_get::<i64, _>(0)).transpose()?)
-            });
-            match asked.await {
-                Ok(Some(last)) => return Ok(last >= number),
-                Ok(None) => return Err(StorageError::LeaseLost),
-                Err(error) => {
-                    tracing::warn!(%error, "whether a commit was stored can't be asked yet");
-                    tokio::time::sleep(ASK_AGAIN).await;
-                }
-            }
-        }
-    };
-    match lease {
-        Some(lease) => timeout(lease, asking)
-            .await
-            .unwrap_or(Err(StorageError::LeaseLost)),
-        None => asking.await,
-    }
-}
-
-/// Returns the oldest version of the tables that a node at work knows; `None` if no lease is valid. Behind a pooler, where no lock keeps
-/// others away, only leases say so.
-pub(crate) async fn oldest_at_work(connection: &mut PgConnection) -> Result<Option<i64>, StorageError> {
-    // A database of an early version has no such column, and an empty one no such table.
-    let columns = "SELECT count(*) FILTER (WHERE attname = 'id') > 0, count(*) FILTER (WHERE attname = 'tables') > 0 \
-                   FROM pg_attribute WHERE attrelid = to_regclass('nodes') AND NOT attisdropped";
-    let row = connection.fetch_one(sqlx::raw_sql(columns)).await?;
-    let (has_nodes, has_versions): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
-    if !has_nodes {
-        return Ok(None);
-    }
-    let version = match has_versions {
-        true => format!("coalesce(tables, {SILENT_VERSION})"),
-        false => SILENT_VERSION.to_string(),
-    };
-    let select = format!("SELECT min({version})::bigint FROM nodes WHERE expires_at >= {NOW}");
-    let row = connection.fetch_one(sqlx::raw_sql(AssertSqlSafe(select))).await?;
-    Ok(row.try_get(0)?)
-}
-
-/// The version of the tables that a node knows which does not say it.
-const SILENT_VERSION: i64 = 51;
-
-/// The time between two questions.
-const ASK_AGAIN: Duration = Duration::from_millis(100);
-
-/// The longest wait for an answer, after which the only process asks again.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Waits for the ends of leases that nobody extends any more: those of nodes that were killed.
-///
-/// # Errors
-///
-/// If nodes are at work.
-pub(crate) async fn wait_for_no_lease(connection: &mut PgConnection) -> Result<(), StorageError> {
-    let mut first = None;
-    while let Some(end) = last_end(connection).await? {
-        if *first.get_or_insert(end) < end {
-            return Err(StorageError::NodesAtWork);
-        }
-        tokio::time::sleep(ASK_AGAIN).await;
-    }
-    Ok(())
-}
-
-/// Returns the time at which the last valid lease ends, by the database's clock; `None` if none is valid.
-async fn last_end(connection: &mut PgConnection) -> Result<Option<i64>, StorageError> {
-    if oldest_at_work(&mut *connection).await?.is_none() {
-        return Ok(None);
-    }
-    let select = format!("SELECT max(expires_at) FROM nodes WHERE expires_at >= {NOW}");
-    let row = connection.fetch_one(sqlx::raw_sql(AssertSqlSafe(select))).await?;
-    Ok(row.try_get(0)?)
 }
 
 /// A shared handle.

@@ -207,7 +207,9 @@ async fn the_only_process_knows_which_of_its_transactions_are_stored() {
     for number in 1..=2 {
         storage.commit(Timestamp(number), &[change()]).await.unwrap();
         for (asked, is_stored) in [(number, true), (number + 1, false)] {
-            let found = nodes::was_committed(&options, owner, asked, None).await.unwrap();
+            let found = commit_end::was_committed(&options, owner, asked, None)
+                .await
+                .unwrap();
             assert_eq!(found, is_stored, "{asked} of {number}");
         }
     }

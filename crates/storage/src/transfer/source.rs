@@ -13,7 +13,7 @@ use crate::{
     StorageError,
     data_folder::{self, DataFolderLock},
     postgres::{
-        PostgresDatabase, migrations as of_postgres, nodes::wait_for_no_lease, process_lock::ProcessLock,
+        PostgresDatabase, at_work::wait_for_no_lease, migrations as of_postgres, process_lock::ProcessLock,
         unreachable,
     },
     sql::database::{Reader, Readers, query},

@@ -8,7 +8,10 @@ use crate::{
     accounts::AccountChange,
     jobs::{JobChange, Owner},
     nodes::CommitHint,
-    postgres::nodes::{self, ACCESS, CHANNEL, ENDPOINTS},
+    postgres::{
+        commit_end,
+        nodes::{ACCESS, CHANNEL, ENDPOINTS},
+    },
     shares::ShareChange,
     sql::{database::Connector, writer::Lease},
 };
@@ -28,7 +31,7 @@ pub(super) async fn was_committed(
     let (Connector::Postgres(options, _), Some(lease)) = (connector, lease) else {
         return Ok(false);
     };
-    let asked = nodes::was_committed(options, owner, number, lease.length).await;
+    let asked = commit_end::was_committed(options, owner, number, lease.length).await;
     lease.is_lost |= asked.is_err();
     asked
 }
