@@ -1,6 +1,6 @@
 //! Work on a connection of a pool, with a time limit: behind a broken cable, a statement would end after minutes.
 
-use std::{ops::DerefMut, time::Duration};
+use std::time::Duration;
 
 use sqlx::{PgConnection, PgPool, Postgres, pool::PoolConnection};
 
@@ -8,12 +8,15 @@ use crate::{StorageError, sql::writer::within};
 
 /// A connection that is closed, and not given back, unless its work has ended well. The pool would try one whose work was given up, without
 /// a time limit, and have one less meanwhile.
-struct Borrowed(Option<PoolConnection<Postgres>>);
+struct Borrowed {
+    connection: PoolConnection<Postgres>,
+    has_ended_well: bool,
+}
 
 impl Drop for Borrowed {
     fn drop(&mut self) {
-        if let Some(connection) = &mut self.0 {
-            connection.close_on_drop();
+        if !self.has_ended_well {
+            self.connection.close_on_drop();
         }
     }
 }
@@ -28,11 +31,11 @@ pub(super) async fn in_time<T>(
     limit: Duration,
     work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StorageError>,
 ) -> Result<T, StorageError> {
-    let mut borrowed = Borrowed(Some(pool.acquire().await?));
-    let Some(connection) = &mut borrowed.0 else {
-        return Err(StorageError::Closed);
+    let mut borrowed = Borrowed {
+        connection: pool.acquire().await?,
+        has_ended_well: false,
     };
-    let done = within(Some(limit), work(connection.deref_mut())).await?;
-    drop(borrowed.0.take());
+    let done = within(Some(limit), work(&mut borrowed.connection)).await?;
+    borrowed.has_ended_well = true;
     Ok(done)
 }
