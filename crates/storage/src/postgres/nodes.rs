@@ -20,7 +20,7 @@ use crate::{
     nodes::{AnsweredRun, CommitHint, NodeStorage, SharedChanges},
     sql::{
         SqlStorage,
-        writer::{Lease, within},
+        writer::{Lease, time_limit, within},
     },
 };
 use parlor_protocol::{JobId, MessageId, Position, UserId};
@@ -106,7 +106,7 @@ impl Nodes {
 
     /// Returns the longest time for a statement: after the length of the lease, its connection is of no use.
     fn time_limit(&self) -> Duration {
-        self.lease.max(CONNECTION_TIMEOUT)
+        time_limit(self.lease)
     }
 
     /// Returns the present id as a literal; one that nobody has without a lease.
@@ -155,7 +155,7 @@ impl NodeStorage for SqlStorage {
             nodes.lease_ms()
         ));
         // A row of which this node does not hear expires unused.
-        let rows = within(Some(nodes.time_limit()), joining).await?;
+        let rows = joining.await?;
         // The lock returns a row, too.
         if !rows.iter().any(|row| row.try_get::<&str, _>("node").is_ok()) {
             return Err(StorageError::NewerSchema(tables + 1));

@@ -163,7 +163,7 @@ impl WriteConnection {
     /// Returns the longest time for each part of a commit. A single process waits as long as it takes: nobody waits for its end.
     pub(super) fn time_limit(&self) -> Option<Duration> {
         let length = self.lease.and_then(|lease| lease.length)?;
-        Some(length.max(MIN_TIME_LIMIT))
+        Some(time_limit(length))
     }
 
     /// Returns the longest time for work that nobody waits for, during which commits wait.
@@ -253,6 +253,11 @@ impl WriteConnection {
 
 /// The shortest time for a part of a commit.
 const MIN_TIME_LIMIT: Duration = Duration::from_secs(1);
+
+/// Returns the longest time for a part of a commit, and for a statement, under a lease of this length.
+pub(crate) fn time_limit(lease: Duration) -> Duration {
+    lease.max(MIN_TIME_LIMIT)
+}
 
 /// The longest wait for the lock of the database when it is taken again.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
