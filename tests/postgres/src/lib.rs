@@ -98,6 +98,26 @@ async fn execute(statement: String) {
 }
 
 /// Connects when the server has started.
+/// Ends the connections that lock a database, as a proxy does with idle ones; or all, as a restart of the server does. Returns their
+/// number.
+///
+/// # Panics
+///
+/// If the server can't be reached.
+pub async fn end_connections(url: &str, all: bool) -> i64 {
+    let condition = match all {
+        true => "true",
+        false => "pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')",
+    };
+    let end = format!(
+        "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity \
+         WHERE datname = current_database() AND pid <> pg_backend_pid() AND {condition}"
+    );
+    let mut connection = connect(url).await;
+    let ended = sqlx::query_scalar(AssertSqlSafe(end));
+    ended.fetch_one(&mut connection).await.unwrap()
+}
+
 async fn connect(url: &str) -> PgConnection {
     for _ in 0..600 {
         if let Ok(connection) = PgConnection::connect(url).await {

@@ -218,15 +218,6 @@ async fn a_message_queued_at_another_node_is_sent_once() {
     assert_eq!(crate::support::raw_model_calls(&pair.upstream).len(), 2);
 }
 
-/// Ends the connections that lock a database, as a proxy does with idle ones.
-async fn end_locks(url: &str) {
-    let mut database = PgConnection::connect(url).await.unwrap();
-    let end = "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE datname = current_database() \
-               AND pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')";
-    let ended = sqlx::query_scalar::<_, i64>(end).fetch_one(&mut database);
-    assert_eq!(ended.await.unwrap(), 1);
-}
-
 #[tokio::test]
 async fn work_goes_on_at_the_process_that_takes_the_database_over() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -241,7 +232,12 @@ async fn work_goes_on_at_the_process_that_takes_the_database_over() {
     let first = Parlor::start_with(folder.path(), &upstream, of_database).await;
     let mut turn = first.chat(&message("Count")).await;
     let run = string_field(&turn.next_of_type("text_delta").await, "message_id");
-    end_locks(&database.url.as_ref().unwrap().0).await;
+    let url = &database.url.as_ref().unwrap().0;
+    assert_eq!(
+        test_postgres::end_connections(url, false).await,
+        1,
+        "a proxy ends the lock's"
+    );
     let second = Parlor::start_with(other.path(), &upstream, of_database).await;
     upstream.open_gate("go");
     let events = second

@@ -128,23 +128,6 @@ async fn a_second_process_is_refused() {
     SqlStorage::open_postgres(other.path(), &database).await.unwrap();
 }
 
-/// Ends the connections that lock the database, or all connections to it.
-async fn end_connections(database: &PostgresDatabase, all: bool) {
-    let mut connection = PgConnection::connect(&database.url).await.unwrap();
-    let locks = "SELECT pid FROM pg_locks WHERE locktype = 'advisory'";
-    let condition = if all {
-        "true".into()
-    } else {
-        format!("pid IN ({locks})")
-    };
-    let end = format!(
-        "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity \
-         WHERE datname = current_database() AND pid <> pg_backend_pid() AND {condition}"
-    );
-    let ended = sqlx::query_scalar::<_, i64>(AssertSqlSafe(end)).fetch_one(&mut connection);
-    assert!(ended.await.unwrap() > 0);
-}
-
 fn change() -> Change {
     Change::Personal {
         user_id: UserId::LOCAL,
@@ -161,13 +144,13 @@ async fn a_process_whose_database_was_taken_over_stores_nothing() {
     let first = open(folder.path(), false).await;
     first.commit(Timestamp(1), &[change()]).await.unwrap();
     // A proxy may end a connection that is idle.
-    end_connections(&database, false).await;
+    assert_eq!(test_postgres::end_connections(&database.url, false).await, 1);
     let second = SqlStorage::open_postgres(other.path(), &database).await.unwrap();
     let refused = first.commit(Timestamp(2), &[change()]).await;
     assert!(matches!(refused, Err(StorageError::LeaseLost)), "{refused:?}");
     second.commit(Timestamp(3), &[change()]).await.unwrap();
     // A node takes over as well.
-    end_connections(&database, false).await;
+    assert_eq!(test_postgres::end_connections(&database.url, false).await, 1);
     let of_node = PostgresDatabase {
         nodes: NodeSettings {
             enabled: true,
@@ -188,7 +171,7 @@ async fn after_a_restart_of_the_server_the_database_is_locked_again() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let database = database_of(folder.path()).await;
     let first = open(folder.path(), false).await;
-    end_connections(&database, true).await;
+    assert!(test_postgres::end_connections(&database.url, true).await > 1);
     assert!(
         first.commit(Timestamp(1), &[change()]).await.is_err(),
         "its connection was ended"
