@@ -100,9 +100,13 @@ impl GridContent {
         self.rows.iter().map(text).collect()
     }
 
-    /// Returns the number of rows before these, and that of all; `found` of these are shown.
-    pub fn extent(&self, found: usize) -> (usize, usize) {
-        self.page.map_or((0, found), |page| (page.before, page.all))
+    /// Returns the place of its rows; without a page, of the `found` ones.
+    pub fn page_of(&self, found: usize) -> GridPage {
+        let whole = GridPage {
+            before: 0,
+            all: found,
+        };
+        self.page.unwrap_or(whole)
     }
 
     /// Returns the numbers of all rows in an order. A page has its order already.
@@ -165,13 +169,14 @@ mod tests {
     #[test]
     fn page_keeps_its_order() {
         let mut content = content(&[["b", ""], ["a", ""]]);
-        assert_eq!(content.extent(1), (0, 1));
-        content.page = Some(GridPage {
+        assert_eq!(content.page_of(1), GridPage { before: 0, all: 1 });
+        let page = GridPage {
             before: 100,
             all: 102,
-        });
+        };
+        content.page = Some(page);
         assert_eq!(content.order(Order::next(None, 0)).to_vec(), [0, 1]);
-        assert_eq!(content.extent(2), (100, 102));
+        assert_eq!(content.page_of(2), page);
     }
 
     #[test]

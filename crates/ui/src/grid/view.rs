@@ -59,7 +59,7 @@ pub fn grid(grid: Grid) -> AnyView {
     // Not by attributes: the content security policy has no styles in the document of the server.
     effect(move || browser::set_style(&above_of, "height", &pixels(above())));
     effect(move || browser::set_style(&below_of, "height", &pixels(below())));
-    let before = Memo::new(move |_| content.with(|content| content.extent(0).0));
+    let before = Memo::new(move |_| content.with(|content| content.page_of(0).before));
     effect(move || {
         // Another order, filter or page begins at the top.
         grid.order.track();
@@ -102,8 +102,8 @@ pub fn grid(grid: Grid) -> AnyView {
     let class = move || if grid.wraps { "grid grid-wrapping" } else { "grid" };
     let width = move || columns.with(|columns| columns.len().to_string());
     let height = move || {
-        let (_, all) = content.with(|content| content.extent(grid.count()));
-        (all + 1).to_string()
+        let page = content.with(|content| content.page_of(grid.count()));
+        (page.all + 1).to_string()
     };
     let label = move || content.with(|content| content.label.clone());
     view! {
@@ -204,7 +204,7 @@ impl Grid {
                 };
                 self.cell(place, row, cell, about.is_numeric)
             });
-            (content.extent(0).0 + place, cells.collect::<Vec<_>>())
+            (content.page_of(0).before + place, cells.collect::<Vec<_>>())
         });
         view! { <tr aria-rowindex=(number + 2).to_string()>{cells}</tr> }.erase()
     }
