@@ -256,7 +256,7 @@ fn within_month(listed: &ListedSchedule) -> ListedSchedule {
     limited
 }
 
-/// What a planned time does.
+/// The work of a planned time.
 #[derive(Clone, Copy, Debug)]
 enum Sends {
     Prompt,
@@ -264,7 +264,7 @@ enum Sends {
 }
 
 impl Sends {
-    /// Its name, and what is done with it.
+    /// Returns its name, and the verb for doing it.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Prompt => ("prompt", "sent"),

@@ -25,7 +25,7 @@ enum Target {
     Folder(PathBuf),
 }
 
-/// What was copied.
+/// The copied data.
 struct Moved {
     tables: TableDigests,
     /// Without those that stay where they are.
